@@ -1,0 +1,201 @@
+"""The frame of the terminal app: modes, theme, language, live store, undo; everything else is in the screens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from textual.app import App
+from textual.reactive import reactive
+from textual.screen import Screen
+
+from engine.model.errors import MemdeckError
+from engine.model.memory import NOW, AsOf
+from engine.model.records import Counts
+from tui import i18n, state, themes
+from tui.actions import ACTIONS, TABS
+from tui.errors import explain
+from tui.i18n import t
+from tui.keymap import FILE_NAME, load_keymap
+from tui.paths import style_sheets
+from tui.screens.base import OWNER, DeckScreen
+from tui.screens.journal import JournalScreen
+from tui.screens.memories import MemoriesScreen
+from tui.widgets.bars import StatusLine
+from tui.work import Work
+
+if TYPE_CHECKING:
+    from engine.facade import Engine, UndoResult
+
+POLL_SECONDS = 0.5
+"""How often the store is asked whether anybody wrote."""
+
+Severity = Literal["information", "warning", "error"]
+
+
+class MemdeckApp(App[None]):
+    """memdeck for its owner: six tabs over one store."""
+
+    TITLE = "memdeck"
+    CSS_PATH = cast("list[Any]", style_sheets())
+    MODES = {"memories": MemoriesScreen}
+    ENABLE_COMMAND_PALETTE = True
+
+    counts: reactive[Counts | None] = reactive(None)
+    """The numbers of the status line, as of the last change of the store."""
+
+    def __init__(self, engine: Engine, *, lang: str = "en", state_path: Path | None = None) -> None:
+        super().__init__()
+        i18n.set_language(lang)
+        self.engine = engine
+        self.as_of: AsOf = NOW
+        self.state = state.AppState(state_path or engine.store_dir / state.FILE_NAME)
+        self.work = Work(self, engine, self.fail)
+        self.keymap, self._keymap_problems = load_keymap(engine.store_dir / FILE_NAME)
+        self._token: tuple[int, int] | None = None
+        self._last_tab = TABS[0]
+        self._lost = False
+        for theme in themes.THEMES:
+            self.register_theme(theme)
+
+    def on_mount(self) -> None:
+        """Go where the owner was, and begin to watch the store."""
+        wanted = self.state.get("theme", themes.DARK.name)
+        self.theme = wanted if wanted in self.available_themes else themes.DARK.name
+        tab = self.state.get("tab", TABS[0])
+        self.switch_mode(tab if tab in self.MODES else TABS[0])
+        for problem in self._keymap_problems:
+            self.say(problem, severity="warning")
+        self.look()
+        self.set_interval(POLL_SECONDS, self.look)
+
+    def on_unmount(self) -> None:
+        """Leave the place to the next start; end reads that still run."""
+        self.engine.interrupt()
+        self.state.set("theme", self.theme)
+        self.state.save()
+
+    # -- the live store --------------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Ask whether anybody wrote; unless the last question still runs."""
+        if not self.work.busy(self, "look"):
+            self.work.read(self, "look", self.engine.change_token, self._token_seen, self._store_lost)
+
+    def _token_seen(self, token: tuple[int, int]) -> None:
+        if self._lost:
+            self._lost = False
+            self._alarm("")
+        if token == self._token:
+            return
+        first = self._token is None
+        self._token = token
+        self.work.read(self, "counts", lambda: self.engine.counts(OWNER), self._counted)
+        if not first:
+            for screen in self.deck_screens():
+                screen.store_changed()
+
+    def _counted(self, counts: Counts) -> None:
+        self.counts = counts
+
+    def _store_lost(self, error: MemdeckError) -> None:
+        if not self._lost:
+            self._lost = True
+            self._alarm(explain(error))
+
+    def _alarm(self, text: str) -> None:
+        for screen in self.deck_screens():
+            screen.query_one(StatusLine).alarm(text)
+
+    def deck_screens(self) -> Iterable[DeckScreen]:
+        """Return every screen of ours that exists, in front or not."""
+        for stack in self._screen_stacks.values():
+            yield from (screen for screen in stack if isinstance(screen, DeckScreen) and screen.is_mounted)
+
+    # -- saying things ---------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, undoable: bool = False, severity: Severity = "information") -> None:
+        """Show a short message; one that can be taken back names the key."""
+        if undoable:
+            text += " · " + t("app.undo_hint")
+        self.notify(text, severity=severity, timeout=4 if severity == "information" else 8, markup=False)
+
+    def fail(self, error: MemdeckError) -> None:
+        """Show a refusal of the engine in the owner's language."""
+        self.say(explain(error), severity="error")
+
+    def refusal(self, id: str) -> str:
+        """Return why a writing action is impossible now; empty when it is not."""
+        if self.engine.read_only:
+            return t("app.refused.read_only")
+        if not self.as_of.is_now and ACTIONS[id].scope != "app":
+            return t("app.refused.past")
+        return ""
+
+    # -- global actions --------------------------------------------------------------------------------------------
+
+    def action_tab(self, tab: str) -> None:
+        """Go to a tab by its name (used by clicks on the tab bar)."""
+        if tab in self.MODES and tab != self.current_mode:
+            self._last_tab = self.current_mode
+            self.state.set("tab", tab)
+            self.switch_mode(tab)
+
+    def do_app_last_tab(self) -> None:
+        """Go to the tab that was shown before."""
+        self.action_tab(self._last_tab)
+
+    def do_app_undo(self) -> None:
+        """Take back the owner's last operation."""
+        self.work.write(lambda: self.engine.undo(OWNER), self.undone)
+
+    def do_app_redo(self) -> None:
+        """Do again what was undone last."""
+        self.work.write(lambda: self.engine.redo(OWNER), self._redone)
+
+    def undone(self, result: UndoResult) -> None:
+        """Say what was taken back."""
+        self.say(t("app.undone", op=", ".join(map(str, result.undone))))
+        self.look()
+
+    def _redone(self, result: UndoResult) -> None:
+        self.say(t("app.redone", op=", ".join(map(str, result.undone))))
+        self.look()
+
+    def do_app_journal(self) -> None:
+        """Open the journal."""
+        self.open(JournalScreen())
+
+    def open(self, screen: Screen[Any]) -> None:
+        """Open a flow over the present tab, unless it is the one in front."""
+        if type(self.screen) is not type(screen):
+            self.push_screen(screen)
+
+    def do_app_refresh(self) -> None:
+        """Read everything again."""
+        self._token = None
+        self.look()
+        for screen in self.deck_screens():
+            screen.store_changed()
+
+    def do_app_back(self) -> None:
+        """Leave a flow; at the root of a tab leave the app."""
+        if len(self.screen_stack) > 1:
+            self.pop_screen()
+
+    def do_app_quit(self) -> None:
+        """End the app."""
+        self.exit()
+
+
+def _go(tab: str) -> Any:
+    def go(self: MemdeckApp) -> None:
+        self.action_tab(tab)
+
+    go.__doc__ = f"Go to the tab {tab}."
+    return go
+
+
+for _tab in TABS:
+    setattr(MemdeckApp, f"do_app_{_tab}", _go(_tab))

@@ -1,0 +1,1 @@
+"""Small dialogs that return a typed answer."""

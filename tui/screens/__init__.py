@@ -1,0 +1,1 @@
+"""Screens: the six tabs and the flows that open over them."""

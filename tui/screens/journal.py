@@ -1,0 +1,186 @@
+"""The journal: every operation of every door, each of which can be taken back."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+
+from textual import on
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from engine.model.records import Change, Operation
+from tui.i18n import has, t
+from tui.screens.base import OWNER, DeckScreen
+from tui.text import moment, visible
+from tui.widgets.bars import StatusLine
+from tui.widgets.row_table import Cell, RowTable
+
+BATCH = 500
+"""Operations that are read at once; older ones follow when the cursor comes near the end."""
+
+
+class OperationTable(RowTable[Operation]):
+    """Operations by the line, newest first."""
+
+    def row_id(self, row: Operation) -> int:
+        """Return the operation's number."""
+        return row.op
+
+    def cells(self, row: Operation) -> Sequence[Cell]:
+        """Return number, time, what, who and whether it was undone."""
+        undone = row.undone_by is not None
+        who = row.actor or t(f"app.origin.{row.origin.value}")
+        return (
+            Cell(f"{row.op} ", 7, "row--accent"),
+            Cell(moment(row.at_ms), 18, "row--dim"),
+            Cell(operation_word(row.kind), 14, "row--dim" if undone else ""),
+            Cell(who, 14, "row--dim"),
+            Cell(t("app.journal.undone") if undone else "", 9, "row--warn"),
+            Cell(row.summary or row.reason or ", ".join(row.objects), 0, "row--dim" if undone else ""),
+        )
+
+
+def operation_word(kind: str) -> str:
+    """Return a kind of operation in the interface's language, as far as it is known."""
+    key = f"app.op.{kind}"
+    return t(key) if has(key) else kind
+
+
+class JournalScreen(DeckScreen):
+    """All operations or only the owner's; one operation or a whole run is undone from here."""
+
+    NAME = "journal"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._operations: dict[int, Operation] = {}
+        self._mine = False
+        self._all_read = False
+
+    def body(self) -> Iterable[Widget]:
+        """Return the title, the list and the changes of one operation."""
+        yield Static(t("app.journal.title"), id="title", markup=False)
+        with Container(id="main"):
+            yield OperationTable(id="operations")
+            with VerticalScroll(id="changes", can_focus=False):
+                yield Static(id="change-text")
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        self.table.focus()
+
+    def reload(self) -> None:
+        """Read the newest operations again."""
+        self._all_read = False
+        self._read(None)
+
+    def _read(self, before: int | None) -> None:
+        mine = self._mine
+        self.read(
+            "log",
+            lambda: self.deck.engine.log(limit=BATCH, before=before, owner_only=mine),
+            lambda operations: self._take(before, operations),
+        )
+
+    def _take(self, before: int | None, operations: list[Operation]) -> None:
+        if before is None:
+            self._operations = {}
+        self._operations |= {operation.op: operation for operation in operations}
+        self._all_read = len(operations) < BATCH
+        self.table.show(array("q", self._operations))
+        self.query_one(StatusLine).place(t("app.journal.count", n=len(self._operations)))
+
+    @on(RowTable.RowsWanted)
+    def _rows_wanted(self, wanted: RowTable.RowsWanted) -> None:
+        self.table.fill(wanted, [self._operations[op] for op in wanted.ids if op in self._operations])
+
+    @on(RowTable.CursorMoved)
+    def _cursor_moved(self) -> None:
+        table = self.table
+        if not self._all_read and table.cursor > len(table.ids) - 50:
+            self._all_read = True
+            self._read(min(self._operations))
+        if (op := table.current_id) is not None:
+            self.read("changes", lambda: self.deck.engine.operation(op), self._show)
+        else:
+            self.query_one("#change-text", Static).update(t("app.journal.empty"))
+        self.show_keys()
+
+    def _show(self, found: tuple[Operation, list[Change]]) -> None:
+        operation, changes = found
+        lines = [
+            Content.assemble((f"{t('app.journal.op')} {operation.op}", "bold $accent"), f"  {moment(operation.at_ms)}"),
+            Content(visible(f"{operation_word(operation.kind)} · {operation.actor} · {t(f'app.origin.{operation.origin.value}')}")),
+        ]
+        extra = (
+            ("app.journal.session", operation.session),
+            ("app.journal.workspace", operation.workspace),
+            ("app.journal.reason", operation.reason),
+            ("app.journal.run", operation.run),
+            ("app.journal.undoes", operation.undoes),
+            ("app.journal.undone_by", operation.undone_by),
+        )
+        lines += [Content.assemble((t(key) + "  ", "$text-muted"), visible(str(value))) for key, value in extra if value]
+        lines.append(Content(visible(operation.summary)))
+        lines += change_lines(changes)
+        self.query_one("#change-text", Static).update(Content("\n").join(lines))
+
+    def refusal(self, id: str) -> str:
+        """Refuse also to undo what is undone already."""
+        if why := super().refusal(id):
+            return why
+        row = self.table.current if self.is_mounted else None
+        if id in ("journal.undo", "journal.undo_run"):
+            if row is None:
+                return t("app.refused.nothing_here")
+            if row.undone_by is not None:
+                return t("app.refused.undone", op=row.undone_by)
+            if id == "journal.undo_run" and row.run is None:
+                return t("app.refused.no_run")
+        return ""
+
+    def do_journal_undo(self) -> None:
+        """Take back the operation under the cursor."""
+        if (op := self.table.current_id) is not None:
+            self.write(lambda: self.deck.engine.undo(OWNER, op), self.deck.undone)
+
+    def do_journal_undo_run(self) -> None:
+        """Take back the whole import or upkeep run."""
+        row = self.table.current
+        if row is not None and row.run:
+            run = row.run
+            self.write(lambda: self.deck.engine.undo(OWNER, run=run), self.deck.undone)
+
+    def do_journal_mine(self) -> None:
+        """Show only the owner's own operations, or everybody's again."""
+        self._mine = not self._mine
+        self.reload()
+
+
+def change_lines(changes: Sequence[Change]) -> list[Content]:
+    """Return the changed rows, each field that differs as `before -> after`; at most 40 rows."""
+    lines: list[Content] = []
+    for change in changes[:40]:
+        lines += [Content(""), Content.styled(visible(f"{change.table} {change.key}"), "bold")]
+        before, after = change.before or {}, change.after or {}
+        for field in [*after, *(name for name in before if name not in after)]:
+            was, now = before.get(field), after.get(field)
+            if was == now:
+                continue
+            if change.before is None or was is None:
+                lines.append(Content.styled(visible(f"  + {field} {_short(now)}"), "$success"))
+            elif change.after is None or now is None:
+                lines.append(Content.styled(visible(f"  - {field} {_short(was)}"), "$error"))
+            else:
+                lines.append(Content(visible(f"  {field} {_short(was)} -> {_short(now)}")))
+    if len(changes) > 40:
+        lines.append(Content(t("app.journal.more", n=len(changes) - 40)))
+    return lines
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else text[:200] + "..."

@@ -1,0 +1,243 @@
+"""The memories tab: every memory of the store in one list, narrowed as you type, with a preview beside it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from textual import on
+from textual.containers import Container
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from engine.model.memory import Filter, Memory
+from tui import chips
+from tui.i18n import t
+from tui.modals.dialogs import ChooseDialog
+from tui.screens.base import OWNER
+from tui.screens.verbs import MemoryVerbs
+from tui.widgets.bars import StatusLine
+from tui.widgets.card import MemoryCard
+from tui.widgets.memory_table import MemoryTable
+from tui.widgets.row_table import RowTable
+
+ORDERS = ("newest", "oldest", "changed", "name")
+TYPING_PAUSE = 0.1
+"""Seconds without a key before the filter is asked."""
+
+PREVIEW_PAUSE = 0.05
+"""Seconds that the cursor rests before the preview is asked."""
+
+SIZES = (30, 40, 50, 60, 70)
+"""Shares of the window in percent that the preview can take."""
+
+
+class MemoriesScreen(MemoryVerbs):
+    """List, filter, chips, preview and all verbs on memories."""
+
+    NAME = "memories"
+    TAB = "memories"
+
+    def __init__(self) -> None:
+        super().__init__()
+        state = self.deck.state
+        self.filter = chips.from_state(state.get("filter", {}))
+        self.order = state.get("order", ORDERS[0])
+        self._pause: Timer | None = None
+        self._rest: Timer | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Return filter line, chips, list and preview."""
+        yield Input(self.filter.text, placeholder=t("app.filter.placeholder"), id="filter", select_on_focus=False)
+        yield Static(id="chips", markup=False)
+        with Container(id="main"):
+            yield MemoryTable(id="memories")
+            yield MemoryCard(id="preview")
+
+    def on_mount(self) -> None:
+        """Begin with the list in focus."""
+        self.query_one("#filter").display = bool(self.filter.text)
+        self.query_one("#preview").display = self.deck.state.get("preview", True)
+        self._resize_preview(0)
+        self.table.focus()
+
+    @property
+    def table(self) -> MemoryTable:
+        """The list."""
+        return self.query_one("#memories", MemoryTable)
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        """Ask for the ids again."""
+        flt, as_of, order = self.filter, self.deck.as_of, self.order
+        self.read("ids", lambda: self.deck.engine.memory_ids(OWNER, flt, as_of=as_of, order=order), self._listed)
+
+    def _listed(self, ids: array[int]) -> None:
+        keep = self.deck.state.get("cursor", 0) if not self.table.ids else None
+        self.table.show(ids, keep=keep or None)
+        self.place()
+
+    @on(RowTable.RowsWanted)
+    def _rows_wanted(self, wanted: RowTable.RowsWanted) -> None:
+        as_of = self.deck.as_of
+        self.read(
+            f"rows {wanted.page}",
+            lambda: self.deck.engine.memory_rows(OWNER, wanted.ids, as_of=as_of),
+            partial(self.table.fill, wanted),
+        )
+
+    @on(RowTable.CursorMoved)
+    def _cursor_moved(self) -> None:
+        self.place()
+        if self._rest is not None:
+            self._rest.stop()
+        if self.query_one("#preview").display:
+            self._rest = self.set_timer(PREVIEW_PAUSE, self._preview)
+
+    def _preview(self) -> None:
+        id, as_of = self.table.current_id, self.deck.as_of
+        if id is None:
+            self.query_one(MemoryCard).show(None)
+            return
+        self.read(
+            "preview",
+            lambda: self.deck.engine.memory_rows(OWNER, [id], as_of=as_of, bodies=True),
+            lambda rows: self.query_one(MemoryCard).show(rows[0] if rows else None),
+        )
+
+    @on(RowTable.MarksChanged)
+    def place(self) -> None:
+        """Say which row of how many this is, and how many are marked."""
+        table = self.table
+        at = table.cursor + 1 if table.ids else 0
+        text = t("app.place", at=at, of=len(table.ids))
+        if table.marks:
+            text = t("app.marked", n=len(table.marks)) + " · " + text
+        if self.order != ORDERS[0]:
+            text = t(f"app.order.{self.order}") + " · " + text
+        self.query_one(StatusLine).place(text)
+        line = self.query_one("#chips", Static)
+        line.update(chips.describe(self.filter))
+        line.display = bool(chips.describe(self.filter))
+        self.deck.state.set("cursor", table.current_id)
+        self.show_keys()
+
+    # -- what the verbs aim at -------------------------------------------------------------------------------------
+
+    def targets(self) -> Sequence[int]:
+        """Return the marked memories, or the one under the cursor."""
+        if self.table.marks:
+            return sorted(self.table.marks)
+        return [] if self.table.current_id is None else [self.table.current_id]
+
+    def current_memory(self) -> Memory | None:
+        """Return the row under the cursor."""
+        return self.table.current
+
+    def acted(self) -> None:
+        """Unmark what was acted on."""
+        self.table.clear_marks()
+
+    def do_list_open(self) -> None:
+        """Open the memory with its history."""
+        if self.table.current_id is not None:
+            self.deck.open_memory(self.table.current_id)
+
+    # -- filter and chips ------------------------------------------------------------------------------------------
+
+    def do_browse_filter(self) -> None:
+        """Type to narrow the list."""
+        line = self.query_one("#filter", Input)
+        line.display = True
+        line.focus()
+
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(TYPING_PAUSE, partial(self.narrow, text=event.value.strip()))
+
+    @on(Input.Submitted, "#filter")
+    def _kept(self, event: Input.Submitted) -> None:
+        event.input.display = bool(event.value)
+        self.table.focus()
+
+    def narrow(self, **changes: object) -> None:
+        """Change the filter and list again."""
+        wanted = replace(self.filter, **changes)  # type: ignore[arg-type]
+        if wanted != self.filter:
+            self.filter = wanted
+            self.deck.state.set("filter", chips.to_state(wanted))
+            self.reload()
+
+    def show_only(self, flt: Filter) -> None:
+        """Replace the whole filter, as another tab asks for."""
+        self.query_one("#filter", Input).value = flt.text
+        self.narrow(**vars(flt))
+
+    def do_app_back(self) -> None:
+        """Undo the narrowing step by step: the filter line, then marks, then chips."""
+        line = self.query_one("#filter", Input)
+        if line.has_focus or line.value:
+            line.value = ""
+            line.display = False
+            self.narrow(text="")
+            self.table.focus()
+        elif self.table.marks or self.table.range_from is not None:
+            self.table.clear_marks()
+        elif self.filter != Filter():
+            self.narrow(**vars(Filter()))
+
+    def do_browse_chips(self) -> None:
+        """Choose types, states, tags, topics and sources to list."""
+        engine = self.deck.engine
+        self.read("chips", lambda: (engine.topics(), engine.tags()), self._choose_chips)
+
+    def _choose_chips(self, known: tuple[list[chips.Named], list[chips.Named]]) -> None:
+        options = chips.options(*known)
+        dialog = ChooseDialog(t("app.filter.chips"), options, chosen=chips.chosen(self.filter), many=True)
+        self.app.push_screen(dialog, lambda ids: self.narrow(**chips.changes(ids or ())))
+
+    def do_browse_order(self) -> None:
+        """Go to the next order."""
+        self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)] if self.order in ORDERS else ORDERS[0]
+        self.deck.state.set("order", self.order)
+        self.reload()
+
+    def do_browse_same(self) -> None:
+        """Mark every listed memory that shares a topic, else a tag, with this one."""
+        row = self.current_memory()
+        if row is None or not (row.topics or row.tags):
+            self.deck.say(t("app.refused.no_tags"), severity="warning")
+            return
+        alike = Filter(topics=row.topics) if row.topics else Filter(tags=row.tags)
+        flt = replace(self.filter, topics=alike.topics, tags=alike.tags)
+        self.read("same", lambda: self.deck.engine.memory_ids(OWNER, flt, as_of=self.deck.as_of), self.table.mark_ids)
+
+    # -- preview ---------------------------------------------------------------------------------------------------
+
+    def do_browse_preview(self) -> None:
+        """Show or hide the preview."""
+        pane = self.query_one("#preview")
+        pane.display = not pane.display
+        self.deck.state.set("preview", pane.display)
+        if pane.display:
+            self._preview()
+
+    def do_browse_grow(self) -> None:
+        """Give the preview more room."""
+        self._resize_preview(1)
+
+    def do_browse_shrink(self) -> None:
+        """Give the list more room."""
+        self._resize_preview(-1)
+
+    def _resize_preview(self, step: int) -> None:
+        at = max(0, min(self.deck.state.get("preview_size", 2) + step, len(SIZES) - 1))
+        self.deck.state.set("preview_size", at)
+        pane = self.query_one("#preview")
+        pane.set_classes(f"-share-{SIZES[at]}")

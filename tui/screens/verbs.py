@@ -1,0 +1,163 @@
+"""What can be done to memories, the same on every screen that shows them: one row or the marked set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from engine.model.memory import Draft, Memory, WriteResult
+from tui.i18n import t
+from tui.modals.dialogs import ConfirmDialog, PromptDialog, TypedConfirmDialog
+from tui.screens.base import OWNER, DeckScreen
+
+MANY = 20
+"""More targets than this are asked about first."""
+
+
+class MemoryVerbs(DeckScreen):
+    """Mixin of the verbs; the screen says what they aim at."""
+
+    def targets(self) -> Sequence[int]:
+        """Return the marked memories, or the one under the cursor."""
+        raise NotImplementedError
+
+    def current_memory(self) -> Memory | None:
+        """Return the memory under the cursor."""
+        raise NotImplementedError
+
+    def acted(self) -> None:
+        """Tidy up after a verb: marks have done their duty."""
+
+    def refusal(self, id: str) -> str:
+        """Refuse also what has nothing to act on."""
+        if why := super().refusal(id):
+            return why
+        if id.startswith("memory.") and id != "memory.new" and not self.targets():
+            return t("app.refused.nothing_here")
+        if id == "memory.merge" and len(self.targets()) != 2:
+            return t("app.refused.mark_two")
+        return ""
+
+    def do_memory_new(self) -> None:
+        """Write a memory by hand."""
+        self.deck.open_form(None)
+
+    def do_memory_edit(self) -> None:
+        """Edit the memory in a form."""
+        if memory := self.current_memory():
+            self.deck.open_form(memory)
+
+    def do_memory_archive(self) -> None:
+        """Archive the targets."""
+        self._forget("archive")
+
+    def do_memory_restore(self) -> None:
+        """Bring the targets back."""
+        self._forget("restore")
+
+    def do_memory_forget(self) -> None:
+        """Forget the targets; undoing brings them back."""
+        self._forget("forget")
+
+    def _forget(self, how: str) -> None:
+        refs = [f"mem-{id}" for id in self.targets()]
+
+        def run(sure: bool | None = True) -> None:
+            if sure:
+                self.write(lambda: self.deck.engine.forget(OWNER, refs, how=how), done)
+
+        def done(results: list[WriteResult]) -> None:
+            what = refs[0] if len(refs) == 1 else t("app.memories", n=len(refs))
+            self.deck.say(t(f"app.done.{how}", what=what), undoable=True)
+            self.acted()
+
+        if len(refs) > MANY:
+            self.app.push_screen(ConfirmDialog(t(f"app.ask.{how}", n=len(refs))), run)
+        else:
+            run()
+
+    def do_memory_lock(self) -> None:
+        """Lock or unlock the memory under the cursor: agents cannot touch a locked one."""
+        memory = self.current_memory()
+        if memory is None:
+            return
+        lock = not memory.locked
+        key = "app.done.lock" if lock else "app.done.unlock"
+        self.write(
+            lambda: self.deck.engine.lock(OWNER, f"mem-{memory.id}", lock),
+            lambda _: self.deck.say(t(key, what=f"mem-{memory.id}"), undoable=True),
+        )
+
+    def do_memory_merge(self) -> None:
+        """Merge the other marked memory into the one under the cursor (C5)."""
+        first, second = self.targets()
+        here = self.current_memory()
+        target, source = (first, second) if here is not None and here.id == first else (second, first)
+
+        def run(sure: bool | None) -> None:
+            if sure:
+                self.write(lambda: self.deck.engine.merge(OWNER, f"mem-{source}", f"mem-{target}"), done)
+
+        def done(_: WriteResult) -> None:
+            self.deck.say(t("app.done.merge", source=f"mem-{source}", target=f"mem-{target}"), undoable=True)
+            self.acted()
+
+        self.app.push_screen(
+            ConfirmDialog(t("app.ask.merge", source=f"mem-{source}", target=f"mem-{target}")), run
+        )
+
+    def do_memory_supersede(self) -> None:
+        """Say what is true from now on; the old memory stays true of its time (C2)."""
+        self._replace("outdated")
+
+    def do_memory_correct(self) -> None:
+        """Say what was wrong all along (C6)."""
+        self._replace("wrong")
+
+    def _replace(self, was: str) -> None:
+        memory = self.current_memory()
+        if memory is None:
+            return
+        old = memory
+
+        def run(text: str | None) -> None:
+            if text and text != old.description:
+                draft = Draft(text, type=old.type, tags=old.tags, topics=old.topics, subject=old.subject)
+                self.write(
+                    lambda: self.deck.engine.remember(OWNER, draft, replaces=old.ref, was=was),
+                    lambda result: self.deck.say(
+                        t(f"app.done.{was}", what=f"mem-{old.id}", new=f"mem-{result.id}"), undoable=True
+                    ),
+                )
+
+        self.app.push_screen(PromptDialog(t(f"app.ask.{was}", what=f"mem-{old.id}"), old.description), run)
+
+    def do_memory_expunge(self) -> None:
+        """Erase one memory for good, from journal and snapshots too; the only verb that `u` cannot take back."""
+        memory = self.current_memory()
+        if memory is None:
+            return
+        ref = f"mem-{memory.id}"
+
+        def run(sure: bool | None) -> None:
+            if sure:
+                self.write(
+                    lambda: self.deck.engine.expunge(OWNER, ref),
+                    lambda report: self.deck.say(
+                        t("app.done.expunge_pending" if report.pending else "app.done.expunge", what=ref)
+                    ),
+                )
+
+        self.app.push_screen(TypedConfirmDialog(t("app.ask.expunge", what=ref), f"erase {memory.id}"), run)
+
+    def do_memory_copy(self) -> None:
+        """Copy the reference."""
+        self._copy(lambda memory: memory.ref)
+
+    def do_memory_copy_text(self) -> None:
+        """Copy the text."""
+        self._copy(lambda memory: f"{memory.description}\n\n{memory.body}".strip())
+
+    def _copy(self, text: Callable[[Memory], str]) -> None:
+        if memory := self.current_memory():
+            self.app.copy_to_clipboard(text(memory))
+            self.deck.say(t("app.copied", what=text(memory).splitlines()[0][:60]))

@@ -1,0 +1,124 @@
+"""The lines around every tab: tabs with counts above, status and keys below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.widget import Widget
+
+from engine.model.records import Counts
+from tui.i18n import t
+from tui.text import visible
+
+
+class TabBar(Widget):
+    """The six tabs with their keys, what they hold and what waits there."""
+
+    def __init__(self, tabs: Sequence[str], active: str) -> None:
+        super().__init__(id="tab-bar")
+        self._tabs = tabs
+        self._active = active
+        self._counts: Counts | None = None
+
+    def show(self, counts: Counts | None) -> None:
+        """Show other counts."""
+        self._counts = counts
+        self.refresh()
+
+    def render(self) -> Content:
+        """Draw all names if they fit, else only the active one's."""
+        full = self._draw(names=True)
+        return full if full.cell_length <= self.size.width else self._draw(names=False)
+
+    def _draw(self, *, names: bool) -> Content:
+        parts = []
+        for number, tab in enumerate(self._tabs, 1):
+            active = tab == self._active
+            name = f" {t(f'app.tab.{tab}')}" if names or active else ""
+            look = "bold reverse" if active else ""
+            text = Content.assemble(" ", (str(number), "$accent"), name, self._number(tab), " ")
+            parts.append(text.stylize(look).stylize(f"@click=app.tab('{tab}')"))
+        return Content("").join(parts)
+
+    def _number(self, tab: str) -> Content:
+        counts = self._counts
+        if counts is None:
+            return Content("")
+        held = {
+            "memories": counts.memories, "topics": counts.topics, "tasks": counts.tasks, "playbook": counts.rules,
+            "tags": counts.tags,
+        }.get(tab)  # fmt: skip
+        waits = counts.review if tab == "memories" else 0
+        parts = [Content.styled(f" {held}", "$text-muted")] if held is not None else []
+        if waits:
+            parts.append(Content.styled(f" !{waits}", "$warning"))
+        return Content("").join(parts)
+
+
+class StatusLine(Widget):
+    """One line of numbers that equal what the lists show (C51), and on the right where the owner is."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status-line")
+        self._counts: Counts | None = None
+        self._right = ""
+        self._alarm = ""
+
+    def show(self, counts: Counts | None) -> None:
+        """Show other counts."""
+        self._counts = counts
+        self.refresh()
+
+    def place(self, right: str) -> None:
+        """Say on the right what is listed and marked."""
+        self._right = visible(right)
+        self.refresh()
+
+    def alarm(self, text: str) -> None:
+        """Show a lasting trouble instead of the counts; an empty text ends it."""
+        self._alarm = visible(text)
+        self.refresh()
+
+    def render(self) -> Content:
+        """Draw counts, a gap, and the place, which yields first."""
+        if self._alarm:
+            return Content.styled(self._alarm, "$error bold")
+        left = status_text(self._counts)
+        gap = self.size.width - cell_len(left) - cell_len(self._right)
+        return Content(left) if gap < 2 else Content(left + " " * gap + self._right)
+
+
+def status_text(counts: Counts | None) -> str:
+    """Return the owner's numbers in words: `Memories 9 · Topics 3 · To-dos 0 · Rules 5` (C51)."""
+    if counts is None:
+        return t("app.loading")
+    text = t("app.status", memories=counts.memories, topics=counts.topics, tasks=counts.tasks, rules=counts.rules)
+    return text + (" · " + t("app.waiting", n=counts.review) if counts.review else "")
+
+
+class KeyLine(Widget):
+    """The most useful keys of the screen, as many as fit; what cannot be done now is dim."""
+
+    def __init__(self) -> None:
+        super().__init__(id="key-line")
+        self._keys: list[tuple[str, str, str, bool]] = []
+
+    def show(self, keys: list[tuple[str, str, str, bool]]) -> None:
+        """Show (action id, key, label, possible), the most important first."""
+        if keys != self._keys:
+            self._keys = keys
+            self.refresh()
+
+    def render(self) -> Content:
+        """Draw keys until the line is full."""
+        parts: list[Content] = []
+        left = self.size.width
+        for id, key, label, possible in self._keys:
+            text = Content.assemble((key, "$accent bold"), f" {label}  ")
+            if text.cell_length > left:
+                continue
+            left -= text.cell_length
+            parts.append((text if possible else text.stylize("dim")).stylize(f"@click=screen.act('{id}')"))
+        return Content("").join(parts)
