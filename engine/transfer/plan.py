@@ -1,25 +1,30 @@
-"""What an importer hands to the writing half: memories, everything odd that was met, and the index, as frozen values.
+"""What an importer hands to the half that writes: memories, everything odd that was met, and the index.
 
-Nothing here touches the store. A plan is complete: a file that gives no memory has at least one `Problem` that says why.
+Nothing here touches the store. A plan is complete: a file that gives no memory has at least one `Problem` that says
+why.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from engine.model.enums import Kind, Type
 
 Progress = Callable[[int, int], None]
 """Called with (files done, files in all) while a plan is made."""
 
-TYPES = ("user", "feedback", "project", "reference")
-"""The four types of a memory (S3)."""
 
-ACTIVE, SUPERSEDED, ARCHIVED, QUARANTINED, HELD = "active", "superseded", "archived", "quarantined", "held"
-"""Planned states; `held` means that the secret check keeps the file out until the owner accepts the redacted text."""
+class Planned(StrEnum):
+    """The state that a memory is to have; `held`: kept out until the owner accepts its redacted text (C7)."""
 
-EMPTY: Mapping[str, object] = MappingProxyType({})
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    QUARANTINED = "quarantined"
+    HELD = "held"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A reference from one memory to another: `form` is wiki, markdown, embed or related; `resolved` a source path."""
+    """A reference to another memory: `form` is wiki, markdown, embed or related; `resolved` a source path."""
 
     target: str
     line: int
@@ -77,7 +82,7 @@ class SecretSpot:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One entry of an index file: `resolved` is the source path of the memory, or None when the entry dangles (S12)."""
+    """One entry of an index: `resolved` is the source path of the memory, None when the entry dangles (S12)."""
 
     file: str
     line: int
@@ -101,10 +106,12 @@ class IndexProse:
 
 @dataclass(frozen=True, slots=True)
 class ParsedMemory:
-    """One file as a memory; times are UTC milliseconds, `body` and `header_text` have LF ends unless `eol` is mixed.
+    """One file as a memory; times are UTC milliseconds, texts have LF ends unless `eol` is mixed.
 
-    A memory in state `held` carries redacted text only, so writing it can leak nothing; a byte-exact file is given back
-    by `frontmatter.file_bytes` from `header_text`, `body`, `eol`, `bom`, `encoding` and `raw`.
+    `made_up` names the fields (name, description) that the file does not state; `extra` keeps every key that has no
+    field of its own, `type_word` the type as written. A memory in state `held` carries redacted text only, so writing
+    it can leak nothing. `frontmatter.file_bytes` gives the file back from the header's and body's text and the fields
+    from `eol` to `raw`.
     """
 
     source_path: str
@@ -112,9 +119,9 @@ class ParsedMemory:
     name: str
     description: str
     body: str
-    type: str
+    type: Type
     type_word: str = ""
-    kind: str = "note"
+    kind: Kind = Kind.NOTE
     title: str = ""
     headings: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -128,7 +135,7 @@ class ParsedMemory:
     valid_to: int | None = None
     dated_at: int = 0
     dated_by: str = "file"
-    state: str = ACTIVE
+    state: Planned = Planned.ACTIVE
     state_reason: str = ""
     status: str = ""
     supersedes: tuple[str, ...] = ()
@@ -138,7 +145,9 @@ class ParsedMemory:
     parts: tuple[Part, ...] = ()
     secrets: tuple[SecretSpot, ...] = ()
     persona: bool = False
-    extra: Mapping[str, object] = EMPTY
+    attributes: tuple[tuple[str, str], ...] = ()
+    extra: Mapping[str, object] = field(default_factory=dict)
+    made_up: tuple[str, ...] = ()
     header_text: str = ""
     body_line: int = 1
     eol: str = "\n"
@@ -184,4 +193,4 @@ class ImportPlan:
 
 def count(words: Iterable[str]) -> dict[str, int]:
     """Return how often each word occurs, sorted by word."""
-    return dict(sorted(Counter(words).items()))
+    return dict(sorted(Counter(str(word) for word in words).items()))
