@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from pathlib import Path
 
+from engine.transfer.content import Source
 from engine.transfer.decoding import Decoded, decode, looks_binary
 from engine.transfer.fields import words
 from engine.transfer.frontmatter import Document, parse, parse_text
 from engine.transfer.gate import AdmissionGate, Gate, is_transcript, only_heartbeats
 from engine.transfer.index import Index, is_index, read_index
-from engine.transfer.markdown import Source, read_memory
+from engine.transfer.markdown import read_memory
 from engine.transfer.plan import ImportPlan, ParsedMemory, Planned, Problem, Progress, SecretSpot
 from engine.transfer.resolve import settle
 from engine.transfer.walk import (
@@ -51,11 +52,13 @@ class MarkdownImport:
     indexes: dict[str, Index] = field(default_factory=dict)
     reserved: dict[str, frozenset[str]] = field(default_factory=dict)
     identities: dict[tuple[int, int], str] = field(default_factory=dict)
+    above: tuple[str, ...] = ()
     single: bool = False
 
     def iter_memories(self, progress: Progress | None = None) -> Iterator[ParsedMemory]:
         """Yield each file's memory as it is read; links, hooks and supersession are settled only in the plan."""
         self.tree = self.list_files()
+        self.above = self.root.resolve().parts
         self.problems += self.tree.problems
         rest = [candidate for candidate in self.tree.candidates if not self.take_index(candidate)]
         total = len(self.tree.candidates)
@@ -210,7 +213,7 @@ class MarkdownImport:
 
     def workspace(self, path: str) -> str | None:
         """Return the workspace of a file below `projects/<folder>/memory`: the folder's name."""
-        parts = (*self.root.resolve().parts, *path.split("/"))
+        parts = (*self.above, *path.split("/"))
         for index in range(len(parts) - 3, -1, -1):
             if parts[index] == "projects" and parts[index + 2] == "memory":
                 return os.fsdecode(parts[index + 1])

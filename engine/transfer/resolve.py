@@ -49,8 +49,9 @@ def unlisted(memories: list[ParsedMemory], indexes: dict[str, Index]) -> list[Pr
     """List the memories that the nearest index above them does not name; one line when it names fewer than half."""
     problems = []
     owners: dict[str, list[str]] = {}
+    by_directory = {posixpath.dirname(index): index for index in reversed(list(indexes))}
     for memory in memories:
-        owner = nearest(memory.source_path, indexes)
+        owner = nearest(posixpath.dirname(memory.source_path), by_directory)
         if owner is not None:
             owners.setdefault(owner, []).append(memory.source_path)
     for owner, paths in owners.items():
@@ -64,16 +65,11 @@ def unlisted(memories: list[ParsedMemory], indexes: dict[str, Index]) -> list[Pr
     return problems
 
 
-def nearest(path: str, indexes: dict[str, Index]) -> str | None:
-    """Return the index in the directory of a file or the closest one above it."""
-    by_directory = {posixpath.dirname(index): index for index in reversed(list(indexes))}
-    directory = posixpath.dirname(path)
-    while True:
-        if directory in by_directory:
-            return by_directory[directory]
-        if not directory:
-            return None
+def nearest(directory: str, by_directory: dict[str, str]) -> str | None:
+    """Return the index in a directory or in the closest one above it."""
+    while directory and directory not in by_directory:
         directory = posixpath.dirname(directory)
+    return by_directory.get(directory)
 
 
 def hooks_by_file(indexes: dict[str, Index]) -> dict[str, list[IndexEntry]]:
@@ -133,7 +129,9 @@ def with_supersession(memories: list[ParsedMemory], resolver: Resolver, problems
             successors.setdefault(old, path)
         if newer:
             successors[path] = newer[0]
-        settled.append(replace(memory, supersedes=older, superseded_by=None))
+        if memory.supersedes or memory.superseded_by:
+            memory = replace(memory, supersedes=older, superseded_by=None)
+        settled.append(memory)
     for path in [path for path in successors if in_circle(path, successors)]:
         problems.append(Problem(path, 0, "circle", "memories that supersede each other", "none is superseded"))
         del successors[path]
