@@ -1,0 +1,86 @@
+"""Commands that bring memories in and out: import, export."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from engine.model.records import ImportReport
+from tui.commands import base
+from tui.commands.base import flat, t
+
+MANY_PROBLEMS = 50
+"""How many problems the human report lists; --json lists all."""
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function that is told (done, in all), drawn as a bar where stderr is a terminal."""
+    if not sys.stderr.isatty() or base.options().json:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, in_all: bar.update(task, completed=done, total=in_all)
+
+
+def format_and_path(arguments: tuple[str, ...]) -> tuple[str | None, str]:
+    """Split `[FORMAT] PATH`."""
+    if len(arguments) not in (1, 2):
+        raise click.UsageError(t("cli.import.usage"))
+    return (arguments[0] if len(arguments) == 2 else None), arguments[-1]
+
+
+@base.command("import", help="cli.import.help")
+@click.argument("arguments", nargs=-1, metavar="[FORMAT] PATH")
+@base.option("--dry-run", is_flag=True, help="cli.import.dry_run")
+def import_command(arguments: tuple[str, ...], dry_run: bool) -> None:
+    """Bring in a folder or file of memories; the format is detected."""
+    format_, path = format_and_path(arguments)
+    by = base.caller()
+    with base.opened() as engine:
+        with progress(t("cli.import.title")) as told:
+            report = engine.run_import(by, Path(path).absolute(), dry_run=dry_run, progress=told, format=format_)
+        base.answer(report, import_lines(report))
+
+
+def import_lines(report: ImportReport) -> Iterator[str]:
+    """Show what was or would be done, then each problem with its file and line."""
+    yield t("cli.import.planned" if report.dry_run else "cli.import.done", files=report.files, run=report.run or "-")
+    for name in ("created", "updated", "unchanged", "held_back", "quarantined", "blocked", "skipped"):
+        number = getattr(report, name)
+        if number:
+            yield f"  {t(f'cli.import.{name}')}: {number}"
+    types = ", ".join(f"{name} {number}" for name, number in report.by_type.items())
+    yield from ([f"  {t('cli.import.types')}: {types}"] if types else [])
+    for problem in report.problems[:MANY_PROBLEMS]:
+        line = f":{problem['line']}" if problem.get("line") else ""
+        made = f" → {flat(problem['recovered'])}" if problem.get("recovered") else ""
+        yield f"  {flat(problem.get('file', '-'))}{line}: {flat(problem.get('message', problem.get('kind', '')))}{made}"
+    hidden = len(report.problems) - MANY_PROBLEMS
+    yield from ([t("cli.import.hidden", n=hidden)] if hidden > 0 else [])
+    if report.snapshot:
+        yield t("cli.import.snapshot", name=report.snapshot)
+    if report.run and not report.dry_run:
+        yield t("cli.import.undo", run=report.run)
+
+
+@base.command("export", help="cli.export.help")
+@click.argument("arguments", nargs=-1, metavar="[FORMAT] PATH")
+def export_command(arguments: tuple[str, ...]) -> None:
+    """Write the whole store to a file."""
+    format_, path = format_and_path(arguments)
+    base.require_owner()
+    with base.opened() as engine:
+        target = Path(path).absolute()
+        with progress(t("cli.export.title")) as told:
+            number = engine.export(target, format=format_ or "json", progress=told)
+        base.answer({"path": target, "memories": number}, [t("cli.export.done", n=number, path=target)])

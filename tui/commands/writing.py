@@ -1,0 +1,158 @@
+"""Commands that change memories: remember, forget, lock, unlock."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from engine.model.enums import Kind, SaidBy, Scope, Type
+from engine.model.errors import invalid
+from engine.model.memory import Draft, Triple, WriteResult
+from tui.commands import base
+from tui.commands.base import flat, t
+from tui.commands.times import SINCE
+
+
+def values(enum: type[Kind] | type[SaidBy] | type[Scope] | type[Type]) -> click.Choice[str]:
+    """Return the values of an enum as a choice."""
+    return click.Choice([member.value for member in enum])
+
+
+def write_lines(*results: WriteResult) -> Iterator[str]:
+    """Show what became of each write."""
+    for result in results:
+        key = "seen_again" if result.seen_again else result.state
+        yield t(f"cli.wrote.{key}", ref=result.ref)
+        if result.review is not None:
+            yield t("cli.wrote.review", id=result.review)
+        yield from (t("cli.note", text=text) for text in result.notes)
+        yield from (t("cli.warning", text=text) for text in result.warnings)
+
+
+# --- remember ---
+
+
+@base.command("remember", help="cli.remember.help")
+@click.argument("text", nargs=-1)
+@base.option("--body", default="", help="cli.remember.body")
+@base.option("--body-file", type=click.Path(dir_okay=False, allow_dash=True), help="cli.remember.body_file")
+@base.option("--name", default="", help="cli.remember.name")
+@base.option("--type", "type_", type=values(Type), help="cli.remember.type")
+@base.option("--kind", type=values(Kind), default="fact", help="cli.remember.kind")
+@base.option("--said-by", type=values(SaidBy), help="cli.remember.said_by")
+@base.option("--tag", "tags", multiple=True, help="cli.remember.tag")
+@base.option("--topic", "topics", multiple=True, help="cli.remember.topic")
+@base.option("--alias", "aliases", multiple=True, help="cli.remember.alias")
+@base.option("--subject", default="", help="cli.remember.subject")
+@base.option("--since", type=SINCE, metavar="DATE", help="cli.remember.since")
+@base.option("--until", type=SINCE, metavar="DATE", help="cli.remember.until")
+@base.option("--scope", type=values(Scope), help="cli.remember.scope")
+@base.option("--triple", "triples", nargs=3, multiple=True, metavar="S R O", help="cli.remember.triple")
+@base.option("--replaces", metavar="REF", help="cli.remember.replaces")
+@base.option("--wrong", is_flag=True, help="cli.remember.wrong")
+@base.option("--key", help="cli.remember.key")
+def remember_command(
+    text: tuple[str, ...],
+    body: str,
+    body_file: str | None,
+    name: str,
+    type_: str | None,
+    kind: str,
+    said_by: str | None,
+    tags: tuple[str, ...],
+    topics: tuple[str, ...],
+    aliases: tuple[str, ...],
+    subject: str,
+    since: int | None,
+    until: int | None,
+    scope: str | None,
+    triples: tuple[tuple[str, str, str], ...],
+    replaces: str | None,
+    wrong: bool,
+    key: str | None,
+) -> None:
+    """Remember one fact; `-` reads it from stdin."""
+    if body and body_file:
+        raise click.UsageError(t("cli.remember.body_twice"))
+    if wrong and not replaces:
+        raise click.UsageError(t("cli.remember.wrong_what"))
+    draft = Draft(
+        text=sys.stdin.read() if text == ("-",) else " ".join(text),
+        body=text_of(body_file) if body_file else body,
+        name=name,
+        kind=Kind(kind),
+        type=Type(type_) if type_ else None,
+        said_by=SaidBy(said_by) if said_by else None,
+        tags=tags,
+        topics=topics,
+        aliases=aliases,
+        subject=subject,
+        valid_from=since,
+        valid_to=until,
+        scope=Scope(scope) if scope else None,
+        triples=tuple(Triple(*triple) for triple in triples),
+    )
+    by = base.caller()
+    with base.opened() as engine:
+        result = engine.remember(by, draft, replaces=replaces, was="wrong" if wrong else "outdated", key=key)
+        base.answer(result, write_lines(result))
+
+
+def text_of(path: str) -> str:
+    """Read a text file (`-` = stdin), or raise `invalid_argument` that says why not."""
+    try:
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise invalid(t("cli.cannot_read", path=path, why=flat(error))) from None
+
+
+# --- forget ---
+
+
+@base.command("forget", help="cli.forget.help")
+@click.argument("refs", nargs=-1)
+@base.option("--archive", "how", flag_value="archive", help="cli.forget.archive")
+@base.option("--restore", "how", flag_value="restore", help="cli.forget.restore")
+@base.option("--reason", default="", help="cli.forget.reason")
+@base.option("--match", nargs=2, multiple=True, metavar="FIELD VALUE", help="cli.forget.match")
+@base.option("--confirm", metavar="CODE", help="cli.forget.confirm")
+def forget_command(
+    refs: tuple[str, ...], how: str | None, reason: str, match: tuple[tuple[str, str], ...], confirm: str | None
+) -> None:
+    """Forget, archive or restore memories; with --match, list what is meant and then confirm."""
+    ways = [bool(refs), bool(match), bool(confirm)]
+    if sum(ways) != 1:
+        raise click.UsageError(t("cli.forget.one_way"))
+    by = base.caller()
+    with base.opened() as engine:
+        if match:
+            plan = engine.match(by, dict(match), how=how or "forget")
+            base.answer(plan, [*plan.refs, t("cli.forget.matched", n=plan.total, code=plan.confirm)])
+            return
+        if confirm:
+            results: Sequence[WriteResult] = engine.forget_matched(by, confirm, reason=reason)
+        else:
+            results = engine.forget(by, refs, how=how or "forget", reason=reason)
+        base.answer(results, write_lines(*results))
+
+
+# --- lock, unlock ---
+
+
+def _locking(name: str, locked: bool) -> Callable[..., None]:
+    @base.command(name, help=f"cli.{name}.help")
+    @click.argument("ref")
+    def locking(ref: str) -> None:
+        by = base.caller()
+        with base.opened() as engine:
+            result = engine.lock(by, ref, locked)
+            base.answer(result, write_lines(result))
+
+    return locking
+
+
+lock_command = _locking("lock", True)
+unlock_command = _locking("unlock", False)
