@@ -1,0 +1,107 @@
+"""THE table of tools: name, words, arguments, handler, annotations. A new tool is one more entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+
+from engine.serve import reading, writing
+from engine.serve.arguments import input_schema
+from engine.serve.call import Answer, Call
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool. `renames` maps spellings of 6.2 to this struct's; a writing tool runs in the order it was called."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Struct]
+    handler: Callable[[Call, Any], Answer]
+    writes: bool = False
+    destroys: bool = False
+    renames: Mapping[str, str] = field(default_factory=dict)
+
+    def listing(self) -> dict[str, object]:
+        """Return the tool as `tools/list` shows it."""
+        hints = {"readOnlyHint": True} if not self.writes else {"destructiveHint": self.destroys}
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": input_schema(self.arguments),
+            "annotations": hints | {"openWorldHint": False},
+        }
+
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "context",
+            "Memory context",
+            "Memory to read first: what is known of user, project and question. Call when a task begins.",
+            reading.Context,
+            reading.context,
+            renames={"message": "question"},
+        ),
+        Tool(
+            "recall",
+            "Recall",
+            "Recall (search) memory: one line per hit. read gives the body.",
+            reading.Recall,
+            reading.recall,
+            renames={"type": "types", "kind": "kinds"},
+        ),
+        Tool(
+            "read",
+            "Read memory",
+            "Read memories in full, by line.",
+            reading.Read,
+            reading.read,
+            renames={"ref": "refs", "name": "refs"},
+        ),
+        Tool(
+            "remember",
+            "Remember",
+            "Remember one lasting fact, preference or decision in memory. No secrets, no small talk.",
+            writing.Remember,
+            writing.remember,
+            writes=True,
+            renames={
+                "source": "said_by",
+                "supersedes": "replaces",
+                "valid_from": "since",
+                "valid_to": "until",
+            },
+        ),
+        Tool(
+            "forget",
+            "Forget",
+            "Forget, archive or restore memories. To correct one use remember with replaces.",
+            writing.Forget,
+            writing.forget,
+            writes=True,
+            destroys=True,
+            renames={"ref": "refs", "action": "how", "criteria": "match"},
+        ),
+        Tool(
+            "status",
+            "Memory status",
+            "Memory numbers: counts, session, audit, conflicts, topics.",
+            reading.Status,
+            reading.status,
+        ),
+    )
+}
+
+
+@cache
+def list_tools() -> list[dict[str, object]]:
+    """Return what `tools/list` answers, always in the same order so that hosts can cache it."""
+    return [tool.listing() for tool in TOOLS.values()]
