@@ -1,0 +1,297 @@
+"""The frame of the command line: options, authority, errors, languages, and what reaches the terminal."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.model.errors import CODES
+from tui import cli, i18n
+from tui.commands import actions, base
+
+ROOT = Path(__file__).parents[2]
+
+
+def memdeck_process(*arguments: str, store: Path, **settings: object) -> subprocess.Popen[str]:
+    """Start the command as a process of its own."""
+    command = [sys.executable, "-m", "tui.cli", "--store", str(store), *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings}
+    return subprocess.Popen(command, cwd=store.parent, env=environment, text=True, **pipes)
+
+
+# --- options ---
+
+
+@pytest.mark.parametrize(
+    "order", [["--json", "settings", "list"], ["settings", "--json", "list"], ["settings", "list", "--json"]]
+)
+def test_options_stand_before_or_after_the_command(memdeck, order: list[str]) -> None:
+    assert memdeck(*order).json[0]["name"] == "admission.noise"
+
+
+def test_a_profile_is_a_store_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setenv("MEMDECK_HOME", str(tmp_path))
+    assert cli.run(["--profile", "work", "--as-owner", "remember", "The office closes at six"]) == 0
+    assert cli.run(["recall", "office", "--profile", "work"]) == 0
+    assert "office closes" in capsys.readouterr().out
+    assert cli.run(["recall", "office"]) == 0
+    assert "office closes" not in capsys.readouterr().out
+    assert cli.run(["profile", "list", "--json"]) == 0
+    assert {row["name"]: row["exists"] for row in json.loads(capsys.readouterr().out)} == {
+        "default": True,
+        "work": True,
+    }
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", ".x", ""])
+def test_a_profile_is_never_a_path(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setenv("MEMDECK_HOME", str(tmp_path / "home"))
+    assert cli.run(["--profile", name or " ", "recall", "x"]) == 1
+    assert "no profile name" in capsys.readouterr().err
+    assert not list(tmp_path.rglob("*.db"))
+
+
+# --- who calls ---
+
+
+def test_without_a_terminal_the_caller_is_an_agent(memdeck) -> None:
+    memdeck("remember", "The gate code changes monthly")
+    assert memdeck("recall", "gate", "--json").json["hits"][0]["memory"]["origin"] == "agent"
+
+
+def test_as_owner_is_recorded_as_such(memdeck) -> None:
+    memdeck("remember", "The gate code changes monthly", "--as-owner")
+    (operation,) = memdeck("log", "--as-owner", "--json").json
+    assert (operation["origin"], operation["actor"]) == ("cli", "owner --as-owner")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["undo"],
+        ["redo"],
+        ["log"],
+        ["review"],
+        ["review", "accept", "1"],
+        ["snapshot", "restore", "x", "--yes"],
+        ["expunge", "mem-1", "--yes"],
+        ["cleanup"],
+        ["export", "x.json"],
+        ["settings", "set", "review.agents", "all"],
+        ["lock", "mem-1"],
+        ["do", "expunge", '{"ref":"mem-1"}'],
+        ["do", "tombstones"],
+        ["do", "log"],
+        ["do", "restore_snapshot", '{"name":"x"}'],
+        ["doctor", "--fix"],
+    ],
+    ids=" ".join,
+)
+def test_an_agent_with_a_shell_gets_no_owners_action(memdeck, arguments: list[str]) -> None:
+    memdeck("remember", "The gate code changes monthly", "--as-owner")
+    refused = memdeck(*arguments, code=1)
+    assert "--as-owner" in refused.err or "owner" in refused.err
+    assert refused.out == ""
+
+
+def test_a_terminal_on_stdin_makes_the_owner(store: Path) -> None:
+    leader, follower = pty.openpty()
+    with memdeck_process("remember", "The gate code changes monthly", "--json", store=store, stdin=follower) as process:
+        assert json.loads(process.communicate(timeout=30)[0])["ref"] == "mem-1@1"
+    with memdeck_process("log", "--json", store=store, stdin=follower) as process:
+        (operation,) = json.loads(process.communicate(timeout=30)[0])
+    os.close(leader)
+    os.close(follower)
+    assert (operation["origin"], operation["actor"]) == ("cli", "owner")
+
+
+# --- errors ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["recall"], 2),
+        (["recall", "x", "--limit", "0"], 2),
+        (["recall", "x", "--at", "the day before"], 2),
+        (["nonsense"], 2),
+        (["--serve", "recall", "x"], 2),
+        (["--socket", "x"], 2),
+        ([], 2),
+        (["forget"], 2),
+        (["import", "a", "b", "c"], 2),
+        (["do"], 2),
+        (["read", "mem-99"], 1),
+        (["read", "no such name"], 1),
+        (["history", "mem-0"], 1),
+        (["edit", "mem-99", "--text", "x"], 1),
+        (["forget", "mem-99"], 1),
+        (["remember", "好的"], 1),
+        (["remember", ""], 1),
+        (["import", "/no/such/folder"], 1),
+        (["snapshot", "verify", "no-such"], 1),
+        (["settings", "set", "recall.limit", "999"], 1),
+        (["settings", "set", "no.such", "1"], 1),
+        (["undo", "99"], 1),
+        (["call", "recall", "{"], 1),
+        (["do", "nothing"], 1),
+        (["do", "get", "[1]"], 1),
+        (["do", "get", '{"ref":1}'], 1),
+        (["do", "get", '{"reff":"mem-1"}'], 1),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_mistake_costs_one_line_and_a_hint(memdeck, arguments: list[str], code: int, language: str) -> None:
+    refused = memdeck("--as-owner", "--lang", language, *arguments, code=code)
+    lines = refused.err.rstrip("\n").split("\n")
+    assert lines[0].startswith("memdeck: ") and len(lines) <= 2, refused.err
+    assert all(line.startswith("  → ") for line in lines[1:])
+    assert refused.out == ""
+
+
+def test_an_unexpected_failure_is_one_line_too(memdeck, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("wheels\ncame off")
+
+    monkeypatch.setattr(base, "store_dir", broken)
+    assert memdeck("recall", "x", code=1).err.startswith("memdeck: RuntimeError: wheels came off\n")
+    monkeypatch.setenv("MEMDECK_DEBUG", "1")
+    with pytest.raises(RuntimeError):
+        cli.run(["recall", "x"])
+
+
+def test_a_bad_clock_is_named(memdeck, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMDECK_NOW", "noon")
+    assert "MEMDECK_NOW" in memdeck("recall", "x", code=1).err
+
+
+def test_a_store_that_is_a_file_is_named(tmp_path: Path, capsys) -> None:
+    (tmp_path / "file").write_text("")
+    assert cli.run(["--store", str(tmp_path / "file"), "recall", "x"]) == 1
+    assert capsys.readouterr().err.startswith("memdeck: ")
+
+
+def test_a_reader_that_leaves_early_gets_no_complaint(store: Path) -> None:
+    with memdeck_process("do", "--list", store=store) as process:
+        assert process.stdout and process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
+# --- what reaches the terminal ---
+
+HOSTILE = "red \x1b[31m alert \x07 \x9b2J \u202e tfel \r up \x00 end"
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def test_stored_text_never_acts_on_the_terminal(memdeck) -> None:
+    given = {
+        "draft": {"text": HOSTILE, "body": f"# {HOSTILE}\n\n{HOSTILE}", "name": "a\x1b]0;x\x07b", "tags": ["t\x1b[1m"]}
+    }
+    shown = [memdeck("--as-owner", "do", "remember", json.dumps(given))]
+    for command in (
+        ["recall", "alert"],
+        ["read", "mem-1"],
+        ["history", "mem-1"],
+        ["log"],
+        ["context", "alert"],
+        ["status"],
+    ):
+        shown += [memdeck("--as-owner", *command), memdeck("--as-owner", *command, "--json")]
+    shown += [memdeck("call", "recall", '{"query":"alert"}'), memdeck("--as-owner", "log", "--op", "1")]
+    assert any("alert" in ran.out for ran in shown)
+    assert [ran.out for ran in shown if UNSAFE.search(ran.out + ran.err)] == []
+
+
+def test_an_error_that_quotes_its_argument_is_shown_safely(memdeck) -> None:
+    refused = memdeck("read", HOSTILE.replace("\x00", ""), code=1)
+    assert not UNSAFE.search(refused.err)
+
+
+# --- languages ---
+
+
+def keys_in_source() -> set[str]:
+    """Return every literal locale key that the commands use, and the beginnings of the computed ones with a *."""
+    found: set[str] = set()
+    for path in [ROOT / "tui" / "cli.py", *(ROOT / "tui" / "commands").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and re.fullmatch(r"cli(\.\w+)+", node.value)
+            ):
+                found.add(node.value)
+    return found
+
+
+def test_every_text_of_the_commands_exists() -> None:
+    texts = i18n.catalogue("en")
+    assert {key for key in keys_in_source() if key not in texts and f"{key}.other" not in texts} == set()
+
+
+def test_every_error_code_has_a_text_in_both_languages() -> None:
+    for language in i18n.LANGUAGES:
+        assert {code for code in CODES if f"error.{code}" not in i18n.catalogue(language)} == set()
+
+
+def test_every_setting_is_explained(memdeck) -> None:
+    for language in ("en", "zh"):
+        assert "cli.setting" not in memdeck("--lang", language, "settings", "list").out
+
+
+def test_help_speaks_both_languages(memdeck) -> None:
+    for name in ("recall", "remember", "edit", "review", "snapshot", "do"):
+        assert re.search("[\u4e00-\u9fff]", memdeck("--lang", "zh", name, "--help").out)
+        assert "cli." not in memdeck("--lang", "en", name, "--help").out
+
+
+def test_the_stores_language_is_used_where_nothing_else_is_said(memdeck, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MEMDECK_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    memdeck("--as-owner", "settings", "set", "lang", "zh")
+    assert "没有找到" in memdeck("recall", "nothing there").out
+    assert "nothing found" in memdeck("--lang", "en", "recall", "nothing there").out
+
+
+# --- do ---
+
+
+def test_every_use_case_of_the_facade_is_an_action(memdeck) -> None:
+    from engine.facade import Engine
+
+    public = {name for name in vars(Engine) if not name.startswith("_") and callable(vars(Engine)[name])}
+    listed = {row["action"] for row in memdeck("do", "--list", "--json").json}
+    assert listed == public - actions.PLUMBING
+    assert all(action.summary for action in actions.actions().values())
+
+
+def test_do_converts_json_into_the_engines_types(memdeck) -> None:
+    draft = {
+        "text": "The tap drips",
+        "type": "project",
+        "said_by": "user",
+        "triples": [{"subject": "tap", "relation": "in", "object": "bath"}],
+    }
+    written = memdeck("--as-owner", "do", "remember", json.dumps({"draft": draft})).json
+    assert written["ref"] == "mem-1@1"
+    query = {"query": {"text": "tap", "mode": "current", "filter": {"types": ["project"]}}}
+    assert memdeck("do", "recall", json.dumps(query)).json["total"] == 1
+    assert memdeck("--as-owner", "do", "memory_ids").json == [1]
+    assert memdeck("--as-owner", "do", "counts").json["memories"] == 1
+
+
+def test_do_names_the_parameter_that_does_not_fit(memdeck) -> None:
+    refused = memdeck("do", "recall", '{"query":{"text":"x","mode":"someday"}}', code=1)
+    assert "someday" in refused.err and "query" in refused.err
