@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from engine.transfer.decoding import MIXED, Decoded, decode, encode
-from engine.transfer.header import KEY, Entry, read_header, split_entries
+from engine.transfer.header import KEY, TIGHT_KEY, Entry, read_header, split_entries
 from engine.transfer.plan import Problem
 from engine.transfer.quoting import REMOVED, value_lines
 
@@ -128,7 +128,12 @@ def holds_keys(lines: list[str]) -> bool:
     spoken = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not spoken:
         return not any(line.strip() for line in lines)
-    return bool(KEY.match(spoken[0].strip()))
+    return is_key(spoken[0].strip())
+
+
+def is_key(line: str) -> bool:
+    """Tell whether a line begins with a key."""
+    return bool(KEY.match(line) or TIGHT_KEY.match(line))
 
 
 def open_header(lines: list[str], content: int) -> Fences | None:
@@ -136,7 +141,7 @@ def open_header(lines: list[str], content: int) -> Fences | None:
     index = content
     while index < len(lines):
         line = lines[index]
-        if not line.strip() or not (KEY.match(line) or (index > content and INDENTED.match(line))):
+        if not line.strip() or not (is_key(line) or (index > content and INDENTED.match(line))):
             break
         index += 1
     return Fences(content, index, index, "the second row of dashes is missing") if index > content else None

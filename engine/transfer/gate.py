@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from engine.rules.admission import ALL, Checks, Span, admit, find_secrets, redact
 
 TALK = re.compile(r"^(?:user|assistant|human|system)\s*[:：]", re.M | re.I)
 SESSION = re.compile(r"\A\s*#\s*Session\b|\*\*Session (?:Key|ID)\*\*", re.I)
 HEARTBEAT = re.compile(r"heartbeat|心跳", re.I)
-
-
-class Span(Protocol):
-    """A piece of a text that is a secret, and its kind (password, token, card number)."""
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-    @property
-    def kind(self) -> str: ...
 
 
 class Gate(Protocol):
@@ -32,7 +21,7 @@ class Gate(Protocol):
         """Return the secrets in a text, in order."""
         ...
 
-    def redact(self, text: str, spans: Sequence[Any]) -> str:
+    def redact(self, text: str, spans: Sequence[Span]) -> str:
         """Return the text with each secret replaced by `[redacted: kind]`."""
         ...
 
@@ -43,26 +32,21 @@ class Gate(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionGate:
-    """The admission rules of `engine.rules`, imported when first used."""
+    """The admission rules, with the checks that the owner left on."""
+
+    checks: Checks = ALL
 
     def find_secrets(self, text: str) -> Sequence[Span]:
         """Return the secrets in a text, in order."""
-        from engine.rules import admission
+        return find_secrets(text) if self.checks.secret else ()
 
-        return admission.find_secrets(text)
-
-    def redact(self, text: str, spans: Sequence[Any]) -> str:
+    def redact(self, text: str, spans: Sequence[Span]) -> str:
         """Return the text with each secret replaced by `[redacted: kind]`."""
-        from engine.rules import admission
-
-        return admission.redact(text, spans)
+        return redact(text, tuple(spans))
 
     def refusal(self, text: str) -> str:
         """Return the check that a text fails, `noise` or `injection`, or nothing."""
-        from engine.rules import admission
-
-        verdict = admission.admit(text)
-        return verdict.check or ""
+        return admit(text, checks=replace(self.checks, secret=False)).check or ""
 
 
 def is_transcript(body: str) -> bool:

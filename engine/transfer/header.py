@@ -142,7 +142,7 @@ def read_entry(entry: Entry, depth: int, at: int, reading: Reading) -> tuple[obj
     if text[0] in "|>":
         return read_block_scalar(text, more, whys), whys
     joined = fold([text, *more])
-    if text[0] in "\"'" and not (DOUBLE.fullmatch(text) or SINGLE.fullmatch(text)):
+    if text[0] in "\"'[{" and ('"' in joined or "'" in joined):
         try:
             return load_yaml("\n".join([text, *(f" {line}" for line in more)])), whys
         except Unreadable:
@@ -171,24 +171,30 @@ def read_block(lines: list[str], depth: int, at: int, reading: Reading, whys: li
 
 def read_list(lines: list[str], whys: list[tuple[str, str]]) -> object:
     """Read a block list; items that are mappings or lists go through the YAML parser, and stay text if that fails."""
-    items: list[str] = []
+    rows: list[list[str]] = []
     for line in lines:
         if line == "-" or line.startswith("- "):
-            items.append(line[2:].strip())
-        elif items and line.strip() and not line.startswith("#"):
-            items[-1] = f"{items[-1]} {line.strip()}"
-    if any(item.startswith(("- ", "? ", "|", ">", "{")) or KEY.match(item) for item in items):
+            rows.append([line[2:].strip()])
+        elif rows and not line.startswith("#"):
+            rows[-1].append(line.strip())
+    firsts = [row[0] for row in rows]
+    if any(first.startswith(("- ", "? ", "|", ">", "{")) or KEY.match(first) for first in firsts):
         try:
             return load_yaml("\n".join(lines))
         except Unreadable:
             whys.append(("yaml", "list items that are no YAML, kept as text"))
-            return items
-    return [read_item(item, whys) for item in items]
+            return [fold(row) for row in rows]
+    return [read_item(row, whys) for row in rows]
 
 
-def read_item(item: str, whys: list[tuple[str, str]]) -> object:
-    """Read one item of a list; unlike a key's value it may hold ` #` and still mean it."""
-    return read_scalar(item, "", whys) if item else None
+def read_item(rows: list[str], whys: list[tuple[str, str]]) -> object:
+    """Read the lines of one item of a list."""
+    if rows[0][:1] in ("'", '"') and any(rows[1:]):
+        try:
+            return load_yaml("\n ".join(rows))
+        except Unreadable:
+            pass
+    return read_scalar(fold(rows), "", whys)
 
 
 def read_block_scalar(text: str, more: list[str], whys: list[tuple[str, str]]) -> object:
@@ -308,7 +314,7 @@ def split_flow(text: str) -> list[str] | None:
 
 def core(text: str) -> object:
     """Convert plain text: null, booleans and numbers only where the text can be given back from the value."""
-    if text in ("null", "~", "Null", "NULL"):
+    if text in ("", "null", "~", "Null", "NULL"):
         return None
     if text in ("true", "false"):
         return text == "true"
@@ -365,9 +371,7 @@ def build(yaml: Any, events: Iterable[Any]) -> object:
         if nodes > MAX_NODES or len(stack) > MAX_DEPTH or getattr(event, "anchor", None):
             raise Unreadable("too deep, too large, or an anchor")
         if isinstance(event, yaml.ScalarEvent):
-            stack[-1].append(core(event.value) if event.style is None and not event.tag else event.value)
-            if event.style is None and event.value == "":
-                stack[-1][-1] = None
+            stack[-1].append(event.value if event.style or event.tag else core(event.value))
         elif isinstance(event, (yaml.SequenceStartEvent, yaml.MappingStartEvent)):
             stack.append([])
             kinds.append("list" if isinstance(event, yaml.SequenceStartEvent) else "map")
