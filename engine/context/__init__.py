@@ -1,0 +1,1 @@
+"""The injection pack: what an agent should read now, within a budget."""

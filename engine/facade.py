@@ -1,0 +1,377 @@
+"""The one door into the engine: a method per use case, dataclasses in and out (`verb_noun`).
+
+Every method may raise `MemdeckError` and nothing else. An engine is safe to share between threads.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from engine.model.clock import Clock
+from engine.model.enums import Origin, ReviewKind
+from engine.model.errors import MemdeckError, invalid
+from engine.model.memory import NOW, AsOf, Caller, Draft, Filter, Memory, Page, RecallPage, RecallQuery, WriteResult
+from engine.model.records import (
+    Change,
+    ContextPack,
+    Counts,
+    Finding,
+    ImportReport,
+    Named,
+    Operation,
+    ReviewItem,
+    SettingInfo,
+    SnapshotInfo,
+    TombstoneInfo,
+)  # fmt: skip
+from engine.settings import Settings, check, default_store
+from engine.store import journal, review, snapshots
+from engine.store.audit import export_audit
+from engine.store.connection import Store
+from engine.store.rows import dump
+from engine.store.schema import SETTINGS
+from engine.usecases import (
+    care,
+    changing,
+    contexts,
+    forgetting,
+    reading,
+    remembering,
+    reviewing,
+    undoing,
+)  # fmt: skip
+from engine.usecases.desk import Desk, stored_settings
+from engine.usecases.forgetting import CleanupReport, ExpungeReport, MatchPlan
+from engine.usecases.reviewing import DecideResult
+from engine.usecases.undoing import UndoResult
+
+if TYPE_CHECKING:
+    from engine.transfer.plan import ImportPlan
+
+__all__ = ["Engine", "default_store", "examine_store", "open_engine", "recover_store"]
+
+Progress = Callable[[int, int], None]
+EVERYTHING = Filter()
+
+
+def open_engine(
+    store: Path, *, clock: Clock | None = None, read_only: bool = False, env: Mapping[str, str] | None = None
+) -> Engine:
+    """Open the store in a directory, making it when there is none; raises newer_store, read_only, busy or internal."""
+    return Engine(Store.open(store, clock=clock, read_only=read_only), env=env)
+
+
+def examine_store(store: Path) -> list[Finding]:
+    """Say what is wrong with a store that cannot be opened, and which good snapshot is the newest."""
+    return care.examine(store)
+
+
+def recover_store(store: Path, snapshot: str) -> Path:
+    """Put a good snapshot in the place of a damaged database; returns where the damaged file was set aside (C41)."""
+    return care.recover(store, snapshot)
+
+
+class Engine:
+    """An open store with everything that can be done with it."""
+
+    def __init__(self, store: Store, *, env: Mapping[str, str] | None = None) -> None:
+        settings = Settings(
+            lambda: stored_settings(store),
+            env=os.environ if env is None else env,
+            config_path=store.directory / "config.yaml",
+        )
+        self._desk = Desk(store, settings)
+        store.lock.deadline_ms = settings.number("writer.deadline_ms")
+
+    @property
+    def store_dir(self) -> Path:
+        """The directory of the store."""
+        return self._desk.store.directory
+
+    @property
+    def read_only(self) -> bool:
+        """True when the store was opened for reading only."""
+        return self._desk.store.read_only
+
+    def now_ms(self) -> int:
+        """Return the engine's time in UTC milliseconds."""
+        return self._desk.store.clock.now_ms()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Bring the audit log up to date and close the store."""
+        with suppress(MemdeckError):
+            export_audit(self._desk.store)
+        self._desk.store.close()
+
+    def interrupt(self) -> None:
+        """Abort what other threads are reading; they get an `internal` error that says so."""
+        self._desk.store.interrupt()
+
+    def change_token(self) -> tuple[int, int]:
+        """Return (epoch, newest operation); it changes when anybody wrote."""
+        return self._desk.store.token()
+
+    # ------------------------------------------------------------------ writing
+    def remember(
+        self, by: Caller, draft: Draft, *, replaces: str | None = None, was: str = "outdated", key: str | None = None
+    ) -> WriteResult:
+        """Store a fact, or what replaces one; see `engine.usecases.remembering`."""
+        return remembering.remember(self._desk, by, draft, replaces=replaces, was=was, key=key)
+
+    def edit(
+        self,
+        by: Caller,
+        ref: str,
+        changes: Mapping[str, object],
+        *,
+        expect_revision: int | None = None,
+        reason: str = "",
+    ) -> WriteResult:
+        """Change fields of a memory as its next version (C6); the owner states the revision that was read (S39)."""
+        return changing.edit(self._desk, by, ref, changes, expect_revision=expect_revision, reason=reason)
+
+    def forget(self, by: Caller, refs: Sequence[str], *, how: str = "forget", reason: str = "") -> list[WriteResult]:
+        """Forget, archive or restore memories, all or nothing (C13)."""
+        return forgetting.forget(self._desk, by, refs, how=how, reason=reason)
+
+    def match(self, by: Caller, criteria: Mapping[str, str], *, how: str = "forget") -> MatchPlan:
+        """List what meets every criterion, with the code that confirms this very set."""
+        return forgetting.match(self._desk, by, criteria, how=how)
+
+    def forget_matched(
+        self, by: Caller, criteria: Mapping[str, str], confirm: str, *, how: str = "forget", reason: str = ""
+    ) -> list[WriteResult]:
+        """Carry out a match whose code is given."""
+        return forgetting.forget_matched(self._desk, by, criteria, confirm, how=how, reason=reason)
+
+    def lock(self, by: Caller, ref: str, locked: bool = True) -> WriteResult:
+        """Pin or release a memory (S49)."""
+        return changing.lock(self._desk, by, ref, locked)
+
+    def merge(self, by: Caller, source: str, target: str) -> WriteResult:
+        """Fold one memory into another, which keeps its text (C5)."""
+        return changing.merge(self._desk, by, source, target)
+
+    def undo(self, by: Caller, op: int | None = None, *, run: str | None = None, rest: bool = False) -> UndoResult:
+        """Take back an operation, a run, or the owner's own last operation."""
+        return undoing.undo(self._desk, by, op, run=run, rest=rest)
+
+    def redo(self, by: Caller) -> UndoResult:
+        """Take back the owner's newest undo."""
+        return undoing.redo(self._desk, by)
+
+    def expunge(self, by: Caller, ref: str) -> ExpungeReport:
+        """Really erase one memory."""
+        return forgetting.expunge(self._desk, by, ref)
+
+    def cleanup(self, by: Caller, *, dry_run: bool = True) -> CleanupReport:
+        """Remove what was forgotten more than 90 days ago, after a snapshot (T21)."""
+        return forgetting.cleanup(self._desk, by, dry_run=dry_run)
+
+    def lift_tombstone(self, by: Caller, fingerprint: str) -> int:
+        """Allow forgotten content to come back; returns the operation."""
+        return forgetting.lift_tombstone(self._desk, by, fingerprint)
+
+    def decide(
+        self,
+        by: Caller,
+        ids: Sequence[int],
+        verb: str,
+        *,
+        reason: str = "",
+        changes: Mapping[str, object] | None = None,
+        defer_until: int | None = None,
+    ) -> DecideResult:
+        """Decide review items in one operation that can be undone."""
+        return reviewing.decide(self._desk, by, ids, verb, reason=reason, changes=changes, defer_until=defer_until)
+
+    def set_setting(self, by: Caller, name: str, value: object) -> SettingInfo:
+        """Set a setting; an illegal value is refused and nothing changes (S67)."""
+        changing.require_owner(by, "change settings")
+        checked = dump(check(name, value))
+        with self._desk.store.write(by, "setting") as tx:
+            if tx.current(SETTINGS, name):
+                tx.replace(SETTINGS, (name,), {"value": checked})
+            else:
+                tx.open(SETTINGS, {"name": name, "value": checked})
+            tx.describe(f"{name} = {checked}")
+        return self._desk.settings.info(name)
+
+    def reset_setting(self, by: Caller, name: str) -> SettingInfo:
+        """Take a setting back to environment, file or default."""
+        changing.require_owner(by, "change settings")
+        info = self._desk.settings.info(name)
+        with self._desk.store.write(by, "setting") as tx:
+            if tx.close(SETTINGS, name) is None:
+                raise MemdeckError("exists", f"{name} is not set here; it comes from {info.origin}", "nothing to do")
+            tx.describe(f"{name} reset")
+        return self._desk.settings.info(name)
+
+    # ------------------------------------------------------------------ reading
+    def recall(self, by: Caller, query: RecallQuery) -> RecallPage:
+        """Return what answers a question, best first."""
+        return reading.recall(self._desk, by, query)
+
+    def read(
+        self, by: Caller, ref: str, *, part: str = "body", start_line: int = 1, max_bytes: int = 8192, as_of: AsOf = NOW
+    ) -> Page:
+        """Return a piece of a memory's text by whole lines (S33)."""
+        return reading.read(self._desk, by, ref, part=part, start_line=start_line, max_bytes=max_bytes, as_of=as_of)
+
+    def get(self, by: Caller, ref: str, *, as_of: AsOf = NOW) -> Memory:
+        """Return a memory by reference, uid, name or imported file."""
+        return reading.get(self._desk, by, ref, as_of)
+
+    def history(self, by: Caller, ref: str) -> list[Memory]:
+        """Return every version of a memory, oldest first."""
+        return reading.history(self._desk, by, ref)
+
+    def context(self, by: Caller, question: str = "", *, max_tokens: int | None = None) -> ContextPack:
+        """Return what an agent should read now (R12)."""
+        return contexts.context(self._desk, by, question, max_tokens=max_tokens)
+
+    def memory_ids(
+        self, by: Caller, flt: Filter = EVERYTHING, *, as_of: AsOf = NOW, order: str = "newest"
+    ) -> array[int]:
+        """Return the ids of a list of any length."""
+        return reading.memory_ids(self._desk, by, flt, as_of, order)
+
+    def memory_rows(self, by: Caller, ids: Sequence[int], *, as_of: AsOf = NOW, bodies: bool = False) -> list[Memory]:
+        """Return a page of rows, in order."""
+        return reading.memory_rows(self._desk, by, ids, as_of, bodies)
+
+    def counts(self, by: Caller) -> Counts:
+        """Return the numbers of the status line (C51)."""
+        return reading.counts(self._desk, by)
+
+    def status(self, by: Caller, view: str = "stats") -> dict[str, object]:
+        """Return numbers and short lists as plain values."""
+        return reading.status(self._desk, by, view)
+
+    def review_ids(self, *, kinds: Sequence[ReviewKind] = (), states: Sequence[str] = ("open",)) -> array[int]:
+        """Return the numbers of review items, oldest first."""
+        with self._desk.store.read() as conn:
+            return review.item_ids(conn, kinds=kinds, states=states, now_ms=self.now_ms())
+
+    def review_items(
+        self, *, kinds: Sequence[ReviewKind] = (), states: Sequence[str] = ("open",), limit: int = 200, offset: int = 0
+    ) -> list[ReviewItem]:
+        """Return a page of review items, oldest first."""
+        with self._desk.store.read() as conn:
+            ids = review.item_ids(conn, kinds=kinds, states=states, now_ms=self.now_ms())
+            return review.load_items(conn, ids[offset : offset + limit])
+
+    def review_rows(self, ids: Sequence[int]) -> list[ReviewItem]:
+        """Return review items by number."""
+        with self._desk.store.read() as conn:
+            return review.load_items(conn, ids)
+
+    def log(
+        self, *, limit: int = 50, before: int | None = None, memory: int | None = None, owner_only: bool = False
+    ) -> list[Operation]:
+        """Return the journal, newest first."""
+        origins = (Origin.TUI, Origin.CLI) if owner_only else ()
+        with self._desk.store.read() as conn:
+            return journal.operations(conn, limit=limit, before=before, memory_id=memory, origins=origins)
+
+    def operation(self, op: int) -> tuple[Operation, list[Change]]:
+        """Return one operation with everything that it changed."""
+        with self._desk.store.read() as conn:
+            found = journal.operations(conn, limit=1, before=op + 1)
+            if not found or found[0].op != op:
+                raise MemdeckError("not_found", f"operation {op} does not exist", "see `memdeck log`")
+            return found[0], journal.changes(conn, op)
+
+    def tombstones(self) -> list[TombstoneInfo]:
+        """Return what stays forgotten."""
+        return reading.tombstones(self._desk)
+
+    def tags(self) -> list[Named]:
+        """Return all tags with their counts."""
+        return reading.tags(self._desk)
+
+    def topics(self) -> list[Named]:
+        """Return all topics with their counts."""
+        return reading.topics(self._desk)
+
+    def settings(self) -> list[SettingInfo]:
+        """Return every setting with its value in effect and where that comes from."""
+        return self._desk.settings.all()
+
+    def setting(self, name: str) -> SettingInfo:
+        """Return one setting."""
+        return self._desk.settings.info(name)
+
+    # ------------------------------------------------------------------ care of the store
+    def snapshots(self) -> list[SnapshotInfo]:
+        """Return all snapshots, newest first."""
+        return snapshots.list_snapshots(self._desk.store)
+
+    def create_snapshot(self, by: Caller, reason: str = "") -> SnapshotInfo:
+        """Make a verified copy of the store."""
+        return care.create_snapshot(self._desk, by, reason)
+
+    def daily_snapshot(self) -> SnapshotInfo | None:
+        """Make the snapshot of the day when something changed; for upkeep."""
+        return snapshots.daily_snapshot(self._desk.store, self._desk.settings.number("snapshots.keep_auto"))
+
+    def verify_snapshot(self, name: str) -> SnapshotInfo:
+        """Check a snapshot against its manifest."""
+        return snapshots.verify_snapshot(self._desk.store, name)
+
+    def restore_snapshot(self, by: Caller, name: str) -> snapshots.Restored:
+        """Bring the store back to a snapshot."""
+        return care.restore_snapshot(self._desk, by, name)
+
+    def doctor(self, *, fix: bool = False, deep: bool = True, reindex: bool = False) -> list[Finding]:
+        """Check everything; `fix` mends what needs no choice."""
+        return care.doctor(self._desk, fix=fix, deep=deep, reindex=reindex)
+
+    # ------------------------------------------------------------------ transfer
+    def plan_import(self, path: Path, *, format: str | None = None, progress: Progress | None = None) -> ImportPlan:
+        """Read what is at `path` and plan its import, without writing."""
+        from engine.transfer.detect import plan_import
+
+        return plan_import(path, format, progress=progress)
+
+    def run_import(
+        self,
+        by: Caller,
+        source: ImportPlan | Path,
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+        format: str | None = None,
+    ) -> ImportReport:
+        """Import a plan or a path: files become memories, a whole export replaces the store (C43, S72)."""
+        from engine.transfer import whole
+        from engine.usecases import importing
+
+        if (
+            isinstance(source, Path)
+            and format in (None, "memdeck-json", "json")
+            and source.is_file()
+            and whole.is_whole(source)
+        ):
+            return importing.replace_whole(self._desk, by, source, dry_run=dry_run)
+        plan = self.plan_import(source, format=format, progress=progress) if isinstance(source, Path) else source
+        return importing.preview(plan) if dry_run else importing.run_import(self._desk, by, plan, progress)
+
+    def export(self, path: Path, *, format: str = "json", progress: Progress | None = None) -> int:
+        """Write the whole store to a file; returns how many rows."""
+        from engine.transfer.whole import export_store
+
+        if format not in ("json", "memdeck-json"):
+            raise invalid(f"format {format!r} cannot be exported", "json")
+        return export_store(self._desk.store, path, progress)

@@ -1,0 +1,56 @@
+"""The one place that reads a clock: UTC milliseconds, frozen by MEMDECK_NOW for tests and rehearsals (R23)."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Anything that tells the time."""
+
+    def now_ms(self) -> int:
+        """Return the moment in UTC milliseconds since 1970."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now_ms(self) -> int:
+        """Return the machine's time in UTC milliseconds."""
+        return time.time_ns() // 1_000_000
+
+
+@dataclass
+class FixedClock:
+    """A clock that stands still until it is moved; for tests, rehearsals and the sample store."""
+
+    at_ms: int
+
+    def now_ms(self) -> int:
+        """Return the moment it was set to."""
+        return self.at_ms
+
+
+def clock_from_env(*, trusted: bool = True) -> Clock:
+    """Return the clock that MEMDECK_NOW (ISO time) asks for; agents' doors pass `trusted=False`.
+
+    An untrusted door honours the variable only when MEMDECK_TEST=1, so that nobody moves an owner's time
+    by accident. A value that is no ISO time raises ValueError.
+    """
+    text = os.environ.get("MEMDECK_NOW")
+    if not text or not (trusted or os.environ.get("MEMDECK_TEST") == "1"):
+        return SystemClock()
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        moment = moment.astimezone()
+    return FixedClock(int(moment.timestamp() * 1000))
+
+
+def iso(ms: int) -> str:
+    """Render UTC milliseconds as `2026-11-29T08:00:00.000Z`."""
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,40 @@
+"""References to memories as people and agents write them: `mem-7`, `mem-7@3` (R22)."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+
+from engine.model.errors import invalid
+
+_REF = re.compile(r"(?:mem-)?(\d{1,15})(?:@(\d{1,9}))?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A memory's number and, where given, the revision that the caller read."""
+
+    id: int
+    revision: int | None = None
+
+
+def parse_ref(text: str) -> Ref | None:
+    """Read `mem-7`, `mem-7@3` or `7`; None when the text has another form (it may be a name)."""
+    found = _REF.fullmatch(text.strip())
+    if not found:
+        return None
+    return Ref(int(found[1]), int(found[2]) if found[2] else None)
+
+
+def require_ref(text: str) -> Ref:
+    """Read a reference or raise `invalid_argument` with the accepted form."""
+    ref = parse_ref(text)
+    if ref is None:
+        raise invalid(f"{text[:80]!r} is no memory reference", "write it as mem-7 or mem-7@3")
+    return ref
+
+
+def new_uid() -> str:
+    """Return a fresh identity for sync: 32 hexadecimal digits."""
+    return uuid.uuid4().hex

@@ -1,0 +1,1 @@
+"""The search channels, their fusion and the receipts."""

@@ -1,0 +1,1 @@
+"""SQLite, and nothing else: connection, schema, history, snapshots and one repository per aggregate."""

@@ -1,0 +1,247 @@
+"""Opening the store: one writing connection under the lock, reading connections per thread."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Self
+from urllib.parse import quote
+
+from engine.model.clock import Clock, SystemClock
+from engine.model.errors import MemdeckError
+from engine.model.memory import Caller
+from engine.store.failures import translated
+from engine.store.locking import WriteLock
+from engine.store.migrations import LATEST, migrate
+from engine.store.schema import APPLICATION_ID
+from engine.store.transaction import Tx
+
+DATABASE = "memory.db"
+
+
+class Store:
+    """One profile's directory, open. Threads share it; every reading thread gets a connection of its own."""
+
+    def __init__(self, directory: Path, *, clock: Clock | None = None, read_only: bool = False) -> None:
+        self.directory = directory
+        self.path = directory / DATABASE
+        self.clock = clock or SystemClock()
+        self.lock = WriteLock(directory / f"{DATABASE}.lock")
+        self.read_only = read_only
+        self._immutable = False
+        self._local = threading.local()
+        self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
+        self._readers_guard = threading.Lock()
+        self._writer: sqlite3.Connection | None = None
+        self._closed = False
+
+    @classmethod
+    def open(cls, directory: Path, *, clock: Clock | None = None, read_only: bool = False) -> Self:
+        """Open or create the store in `directory`; ten first starts at once work.
+
+        A directory that cannot be written is opened for reading. Raises newer_store, read_only, busy or internal
+        (a damaged file; nothing is touched then).
+        """
+        store = cls(directory, clock=clock, read_only=read_only)
+        with translated(store.path):
+            if not read_only:
+                store._prepare_for_writing()
+            if store.read_only:
+                store._prepare_for_reading()
+        return store
+
+    def _prepare_for_writing(self) -> None:
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self.lock.held():
+                self._writer = self._connect_writer()
+                migrate(self._writer, self)
+        except (PermissionError, NotADirectoryError) as error:
+            if not self.path.exists():
+                raise MemdeckError(
+                    "read_only",
+                    f"no store can be made in {self.directory}",
+                    "choose a directory that you can write to: --store DIR",
+                ) from error
+            self.read_only = True
+        except OSError as error:
+            if error.errno != errno.EROFS or not self.path.exists():
+                raise
+            self.read_only = True
+        except sqlite3.OperationalError as error:
+            if "readonly" not in str(error) or not self.path.exists():
+                raise
+            self._writer = None
+            self.read_only = True
+
+    def _prepare_for_reading(self) -> None:
+        if not self.path.exists():
+            raise MemdeckError("not_found", f"there is no store in {self.directory}", "check --store or --profile")
+        try:
+            conn = self._connect_reader()
+            version = conn.execute("PRAGMA user_version").fetchone()[0]
+            conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            self._immutable = True
+            conn = self._connect_reader()
+            version = conn.execute("PRAGMA user_version").fetchone()[0]
+        conn.close()
+        if version > LATEST:
+            raise _newer(version)
+        if version < LATEST:
+            raise MemdeckError(
+                "read_only", "the store must be brought up to date first", "open it once where it can be written"
+            )
+
+    def _connect_writer(self) -> sqlite3.Connection:
+        conn = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5)
+        try:
+            application = conn.execute("PRAGMA application_id").fetchone()[0]
+            version = conn.execute("PRAGMA user_version").fetchone()[0]
+            if application not in (0, APPLICATION_ID):
+                raise MemdeckError(
+                    "internal", f"{self.path} is no memdeck store", "choose another directory: --store DIR"
+                )
+            if version > LATEST:
+                raise _newer(version)
+            conn.execute("PRAGMA journal_mode = WAL")
+            conn.execute("PRAGMA synchronous = FULL")
+            conn.execute("PRAGMA wal_autocheckpoint = 1000")
+            conn.execute("PRAGMA cache_size = -16000")
+            conn.execute("PRAGMA temp_store = MEMORY")
+            conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except BaseException:
+            conn.close()
+            raise
+        return conn
+
+    def _connect_reader(self) -> sqlite3.Connection:
+        how = "immutable=1" if self._immutable else "mode=ro"
+        uri = f"file:{quote(str(self.path))}?{how}"
+        conn = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=5)
+        conn.execute("PRAGMA query_only = ON")
+        conn.execute("PRAGMA cache_size = -8000")
+        conn.execute("PRAGMA temp_store = MEMORY")
+        return conn
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection that sees one moment of the store for the whole block; blocks may nest."""
+        reader = self._reader()
+        with translated(self.path):
+            if reader.depth == 0:
+                reader.conn.execute("BEGIN")
+            reader.depth += 1
+            try:
+                yield reader.conn
+            finally:
+                reader.depth -= 1
+                if reader.depth == 0 and reader.conn.in_transaction:
+                    reader.conn.execute("ROLLBACK")
+
+    def _reader(self) -> _Reader:
+        if self._closed:
+            raise MemdeckError("internal", "the store is closed", "open it again")
+        reader: _Reader | None = getattr(self._local, "reader", None)
+        if reader is None:
+            with translated(self.path):
+                reader = _Reader(self._connect_reader())
+            self._local.reader = reader
+            with self._readers_guard:
+                self._readers.add(reader)
+        return reader
+
+    @contextmanager
+    def write(
+        self, by: Caller, kind: str, *, reason: str = "", source: str = "", run: str | None = None, summary: str = ""
+    ) -> Iterator[Tx]:
+        """Run one operation: lock, BEGIN IMMEDIATE, the block, commit to disk. Any error leaves the store as it was."""
+        with self.exclusive() as conn:
+            conn.execute("BEGIN IMMEDIATE")
+            try:
+                tx = Tx.begin(
+                    conn, self.clock.now_ms(), by, kind, reason=reason, source=source, run=run, summary=summary
+                )
+                yield tx
+                tx.finish()
+                conn.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    conn.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def exclusive(self) -> Iterator[sqlite3.Connection]:
+        """Yield the writing connection under the lock, for control and ephemeral tables and for care of the file."""
+        if self._closed:
+            raise MemdeckError("internal", "the store is closed", "open it again")
+        with translated(self.path), self.lock.held():
+            if self.read_only or self._writer is None:
+                raise MemdeckError(
+                    "read_only", f"{self.directory} is open for reading only", "make it writable or use --store DIR"
+                )
+            self._check_in_place()
+            yield self._writer
+
+    def _check_in_place(self) -> None:
+        if not self.path.exists():
+            raise MemdeckError(
+                "internal", f"{self.path} is gone", "put the directory back, or restart memdeck to begin a new store"
+            )
+
+    def replace_writer(self) -> None:
+        """Close and reopen the writing connection; the caller holds the lock."""
+        if self._writer is not None:
+            self._writer.close()
+        self._writer = self._connect_writer()
+
+    def token(self) -> tuple[int, int]:
+        """Return (epoch, newest operation); it changes when anybody wrote."""
+        with self.read() as conn:
+            row = conn.execute(
+                "SELECT (SELECT value FROM meta WHERE key = 'epoch'), (SELECT max(op) FROM operations)"
+            ).fetchone()
+        return int(row[0] or 0), int(row[1] or 0)
+
+    def interrupt(self) -> None:
+        """Abort what other threads read at this moment; they get an `internal` error that says so."""
+        with self._readers_guard:
+            for reader in list(self._readers):
+                if reader is not getattr(self._local, "reader", None):
+                    reader.conn.interrupt()
+
+    def close(self) -> None:
+        """Close all connections; the last writer's checkpoint runs under the lock."""
+        if self._closed:
+            return
+        self._closed = True
+        with self._readers_guard:
+            for reader in list(self._readers):
+                reader.conn.interrupt()
+                with suppress(sqlite3.Error):
+                    reader.conn.close()
+        if self._writer is not None:
+            with suppress(MemdeckError), self.lock.held():
+                self._writer.close()
+            self._writer = None
+
+
+class _Reader:
+    """A reading connection and how deep its blocks are nested."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self.conn = conn
+        self.depth = 0
+
+
+def _newer(version: int) -> MemdeckError:
+    return MemdeckError(
+        "newer_store",
+        f"the store was written by a newer memdeck (schema {version}, this one knows {LATEST})",
+        "update memdeck; nothing was changed",
+    )

@@ -1,0 +1,68 @@
+"""Expunge and clean-up: the only code that removes rows, and it leaves no byte of what it removes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from engine.store import postings
+from engine.store.schema import JOURNALLED, TOMBSTONES, VERSIONS
+
+
+@contextmanager
+def erasing(conn: sqlite3.Connection) -> Iterator[None]:
+    """Allow deletes of journalled rows inside the block; part of the caller's transaction."""
+    conn.execute("INSERT INTO meta (key, value) VALUES ('erasing', 1)")
+    try:
+        yield
+    finally:
+        conn.execute("DELETE FROM meta WHERE key = 'erasing'")
+
+
+def erase_memory(conn: sqlite3.Connection, memory_id: int, *, keep_tombstones: bool = False) -> int:
+    """Remove every row of one memory: versions, states, links, facts, evidence, review items, index, texts, log lines.
+
+    Returns how many rows went. Texts that another memory shares stay. Its number is not used again. A clean-up keeps
+    the tombstones, so that what was forgotten stays forgotten.
+    """
+    secure = conn.execute("PRAGMA secure_delete").fetchone()[0]
+    conn.execute("PRAGMA secure_delete = ON")
+    before = conn.total_changes
+    texts = {
+        digest
+        for row in conn.execute("SELECT description, body FROM versions WHERE memory_id = ?", (memory_id,))
+        for digest in row
+    }
+    postings.drop_versions(
+        conn, [r[0] for r in conn.execute("SELECT vid FROM versions WHERE memory_id = ?", (memory_id,))]
+    )
+    ops = _operations_of(conn, memory_id)
+    with erasing(conn):
+        for table in JOURNALLED:
+            if "memory_id" in table.all_columns and not (keep_tombstones and table is TOMBSTONES):
+                conn.execute(f"DELETE FROM {table.name} WHERE memory_id = ?", (memory_id,))
+        conn.execute("DELETE FROM review_items WHERE rival_id = ?", (memory_id,))
+        conn.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
+        for digest in texts:
+            used = conn.execute(
+                f"SELECT 1 FROM {VERSIONS.name} WHERE description = ? OR body = ? LIMIT 1", (digest, digest)
+            ).fetchone()
+            if not used:
+                conn.execute("DELETE FROM texts WHERE hash = ?", (digest,))
+        for table in ("usage", "ledger"):
+            conn.execute(f"DELETE FROM {table} WHERE memory_id = ?", (memory_id,))
+        conn.executemany("UPDATE operations SET summary = '[erased]', reason = '' WHERE op = ?", [(o,) for o in ops])
+        conn.executemany("DELETE FROM idempotency WHERE op = ?", [(o,) for o in ops])
+        conn.execute("DELETE FROM recall_log")
+    conn.execute(f"PRAGMA secure_delete = {int(secure)}")
+    return conn.total_changes - before
+
+
+def _operations_of(conn: sqlite3.Connection, memory_id: int) -> list[int]:
+    """Return the operations whose line in the journal may quote the memory: those that began one of its rows."""
+    ops: set[int] = set()
+    for table in JOURNALLED:
+        if "memory_id" in table.all_columns:
+            ops |= {r[0] for r in conn.execute(f"SELECT op_from FROM {table.name} WHERE memory_id = ?", (memory_id,))}
+    return sorted(ops)

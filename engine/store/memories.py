@@ -1,0 +1,193 @@
+"""The repository of memories: beginning them, their next versions, states, tags, topics and facts."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.model.enums import State
+from engine.model.ids import new_uid
+from engine.model.memory import Triple
+from engine.rules.textnorm import fingerprint_text, fold
+from engine.store.rows import dump, put_text
+from engine.store.schema import FACTS, MEMORY_TAGS, MEMORY_TOPICS, STATES, TAGS, TOPICS, VERSIONS
+from engine.store.transaction import Tx, Values
+
+
+@dataclass(frozen=True)
+class Found:
+    """A current memory that holds the same content."""
+
+    id: int
+    revision: int
+    state: State
+    authority: int
+    speculative: bool
+
+
+def fingerprint(tx: Tx, text: str, body: str) -> bytes:
+    """Return the keyed fingerprint of "the same content": without the store's key it says nothing of the text."""
+    key = tx.conn.execute("SELECT value FROM meta WHERE key = 'fingerprint_key'").fetchone()[0]
+    canon = "\x1f".join(fingerprint_text(part) for part in (text, body))
+    return hmac.new(key, canon.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()[:16]
+
+
+def insert_memory(
+    tx: Tx,
+    values: Mapping[str, object],
+    *,
+    text: str,
+    body: str,
+    state: State,
+    cause: str = "",
+    uid: str | None = None,
+    number: int | None = None,
+) -> int:
+    """Begin a memory with its first version and state; returns its number. `values` are columns of `versions`."""
+    memory_id = number if number is not None else tx.next_id("memory")
+    tx.conn.execute(
+        "INSERT INTO memories (id, uid, op, recorded_at) VALUES (?, ?, ?, ?)",
+        (memory_id, uid or new_uid(), tx.op, tx.at),
+    )
+    row = dict(values, memory_id=memory_id, revision=1)
+    row["description"] = put_text(tx.conn, text)
+    row["body"] = put_text(tx.conn, body)
+    tx.open(STATES, {"memory_id": memory_id, "state": state.value, "cause": cause, "target": None, "locked": 0})
+    tx.open(VERSIONS, row)
+    return memory_id
+
+
+def new_version(tx: Tx, memory_id: int, changes: Mapping[str, object]) -> bool:
+    """Close the current version and begin the next; `description` and `body` are given as text.
+
+    Returns False, and writes nothing, when nothing differs.
+    """
+    values: Values = dict(changes)
+    for column in ("description", "body"):
+        if column in values:
+            values[column] = put_text(tx.conn, str(values[column]))
+    return tx.replace(VERSIONS, (memory_id,), values)
+
+
+def set_state(tx: Tx, memory_id: int, state: State, cause: str = "", target: int | None = None) -> bool:
+    """Move a memory to a state; `target` is what replaced it. False when it is there already."""
+    return tx.replace(STATES, (memory_id,), {"state": state.value, "cause": cause, "target": target})
+
+
+def set_locked(tx: Tx, memory_id: int, locked: bool) -> bool:
+    """Pin or release a memory (S49); False when nothing changed."""
+    return tx.replace(STATES, (memory_id,), {"locked": int(locked)})
+
+
+def find_same(
+    tx: Tx, print_: bytes, subject: str, scope: str, scope_key: str | None, valid_from: int | None, valid_to: int | None
+) -> Found | None:
+    """Return a current memory with the same content in the same subject and scope, unless another validity is asked for."""
+    rows = tx.conn.execute(
+        "SELECT v.memory_id, v.revision, s.state, v.authority, v.speculative, v.valid_from, v.valid_to, v.subject FROM versions v"
+        " JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL WHERE v.fingerprint = ? AND v.op_to IS NULL"
+        " AND v.scope = ? AND v.scope_key IS ? AND s.state IN ('active', 'archived', 'quarantined') ORDER BY v.memory_id",
+        (print_, scope, scope_key),
+    ).fetchall()
+    for memory_id, revision, state, authority, speculative, begins, ends, about in rows:
+        if fold(about) != fold(subject):
+            continue
+        if valid_from is not None and valid_from != begins:
+            continue
+        if ends is not None and (valid_to is None or valid_to != ends) and ends <= tx.at:
+            continue
+        return Found(memory_id, revision, State(state), authority, bool(speculative))
+    return None
+
+
+def tag_id(tx: Tx, name: str, *, source: str) -> int:
+    """Return the tag of a name in any case or width, making an `unexamined` one when there is none."""
+    folded = fold(name)
+    row = tx.conn.execute("SELECT tag_id FROM tags WHERE folded = ? AND op_to IS NULL", (folded,)).fetchone()
+    if row:
+        return int(row[0])
+    number = tx.next_id("tag")
+    slug = "".join(ch for ch in name if ch.isalnum()).upper() or "UNKNOWN"
+    tx.open(
+        TAGS,
+        {
+            "tag_id": number, "code": f"TAG_CONTENT_{slug[:40]}_{number:03d}", "name": name, "folded": folded,
+            "type": "content", "definition": "", "dimensions": "[]", "synonyms": "[]", "source": source,
+            "status": "unexamined",
+        },
+    )  # fmt: skip
+    return number
+
+
+def topic_id(tx: Tx, name: str) -> int | None:
+    """Return the topic of a name or alias, or None."""
+    row = tx.conn.execute(
+        "SELECT topic_id FROM topics WHERE op_to IS NULL AND (folded = ? OR EXISTS ("
+        "SELECT 1 FROM json_each(aliases) a WHERE lower(a.value) = ?)) ORDER BY topic_id LIMIT 1",
+        (fold(name), fold(name)),
+    ).fetchone()
+    return int(row[0]) if row else None
+
+
+def make_topic(tx: Tx, name: str, description: str = "", aliases: Sequence[str] = ()) -> int:
+    """Begin a topic; topics are made by the owner only (C15)."""
+    number = tx.next_id("topic")
+    tx.open(
+        TOPICS,
+        {
+            "topic_id": number, "code": f"topic-{number}", "name": name, "folded": fold(name),
+            "description": description, "aliases": dump(list(aliases)), "status": "active",
+        },
+    )  # fmt: skip
+    return number
+
+
+def set_tags(tx: Tx, memory_id: int, names: Iterable[str], *, source: str) -> bool:
+    """Give a memory exactly these tags; True when anything changed. The search index follows."""
+    wanted = {tag_id(tx, name, source=source) for name in names}
+    rows = tx.conn.execute("SELECT tag_id FROM memory_tags WHERE memory_id = ? AND op_to IS NULL", (memory_id,))
+    have = {int(r[0]) for r in rows}
+    for gone in have - wanted:
+        tx.close(MEMORY_TAGS, memory_id, gone)
+    for new in sorted(wanted - have):
+        tx.open(MEMORY_TAGS, {"memory_id": memory_id, "tag_id": new})
+    if have == wanted:
+        return False
+    tx.reindex(memory_id)
+    return True
+
+
+def set_topics(tx: Tx, memory_id: int, ids: Iterable[int]) -> bool:
+    """Give a memory exactly these topics; True when anything changed."""
+    wanted = set(ids)
+    rows = tx.conn.execute("SELECT topic_id FROM memory_topics WHERE memory_id = ? AND op_to IS NULL", (memory_id,))
+    have = {int(r[0]) for r in rows}
+    for gone in have - wanted:
+        tx.close(MEMORY_TOPICS, memory_id, gone)
+    for new in sorted(wanted - have):
+        tx.open(MEMORY_TOPICS, {"memory_id": memory_id, "topic_id": new})
+    return have != wanted
+
+
+def add_facts(tx: Tx, memory_id: int, triples: Iterable[Triple], *, confidence: float, speculative: bool) -> int:
+    """Project triples from a memory (T1); the same statement of one memory is kept once. Returns how many began."""
+    count = 0
+    for triple in dict.fromkeys(triples):
+        known = tx.conn.execute(
+            "SELECT 1 FROM facts WHERE memory_id = ? AND subject = ? AND relation = ? AND object = ? AND op_to IS NULL",
+            (memory_id, triple.subject, triple.relation, triple.object),
+        ).fetchone()
+        if known:
+            continue
+        tx.open(
+            FACTS,
+            {
+                "fact_id": tx.next_id("fact"), "memory_id": memory_id, "subject": triple.subject,
+                "relation": triple.relation, "object": triple.object, "confidence": confidence,
+                "speculative": int(speculative),
+            },
+        )  # fmt: skip
+        count += 1
+    return count

@@ -1,0 +1,176 @@
+"""Which memories a reader may see at a point in time: one SQL condition for lists, recall and counts.
+
+Time modes and states filter first, before anything is scored or cut (C3, W39). A condition speaks of versions `v`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine.model.enums import Mode, Scope, State
+from engine.model.memory import Caller, Filter
+from engine.rules.textnorm import fold
+from engine.store.rows import marks, open_at
+
+READ_STATES = (State.ACTIVE, State.SUPERSEDED)
+"""Superseded memories were true in their time: their closed validity, not their state, keeps them out of the present."""
+
+HIDDEN_FROM_AGENTS = (State.DELETED, State.QUARANTINED)
+
+
+@dataclass
+class Condition:
+    """A growing WHERE clause with its values."""
+
+    parts: list[str] = field(default_factory=list)
+    values: list[object] = field(default_factory=list)
+
+    def add(self, sql: str, *values: object) -> None:
+        """Add one condition."""
+        self.parts.append(sql)
+        self.values += values
+
+    def any_of(self, column: str, choices: Sequence[object]) -> None:
+        """Add `column IN (choices)`; no choices mean no condition."""
+        if choices:
+            self.add(f"{column} IN ({marks(len(choices))})", *choices)
+
+    @property
+    def sql(self) -> str:
+        """Return the clause, true when empty."""
+        return " AND ".join(self.parts) or "1"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A condition on versions `v` as SQL and values, for what was known at operation `known` (None = now)."""
+
+    sql: str
+    values: tuple[object, ...]
+    known: int | None
+
+
+def recall_selection(
+    by: Caller, mode: Mode, flt: Filter, *, valid_ms: int, known: int | None, moved: bool, everywhere: bool
+) -> Selection:
+    """Return what recall may score: time mode, states, scope and filter.
+
+    `moved` is true when the question names another moment on either axis; archived memories then count too (R8).
+    """
+    where = Condition()
+    if mode is Mode.ARCHIVED:
+        _states(where, [State.ARCHIVED], flt.locked, known)
+    else:
+        states = [*READ_STATES, *([State.ARCHIVED] if moved or mode is Mode.ASSOCIATIVE else [])]
+        _states(where, states, flt.locked, known)
+        if mode is Mode.CURRENT:
+            where.add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
+    where.add("v.status = 'completed'")
+    if known is not None:
+        where.add(
+            "NOT EXISTS (SELECT 1 FROM states c WHERE c.memory_id = v.memory_id AND c.op_to IS NULL"
+            f" AND c.state IN ({marks(len(HIDDEN_FROM_AGENTS))}))",
+            *[s.value for s in HIDDEN_FROM_AGENTS],
+        )
+    _scope(where, by, everywhere)
+    _filter(where, flt, known)
+    return Selection(f"{open_at('v', known)} AND {where.sql}", tuple(where.values), known)
+
+
+def list_selection(by: Caller, flt: Filter, *, valid_ms: int | None, known: int | None) -> Selection:
+    """Return what a list shows: the owner sees every scope and, when asked for, every state."""
+    where = Condition()
+    states = flt.states or (State.ACTIVE,)
+    if not by.is_owner:
+        states = tuple(s for s in states if s not in HIDDEN_FROM_AGENTS)
+        _scope(where, by, False)
+    elif valid_ms is not None and not flt.states:
+        states = (*READ_STATES, State.ARCHIVED)
+    _states(where, states, flt.locked, known)
+    if valid_ms is not None:
+        where.add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
+    _filter(where, flt, known)
+    return Selection(f"{open_at('v', known)} AND {where.sql}", tuple(where.values), known)
+
+
+def _states(where: Condition, states: Sequence[State], locked: bool | None, known: int | None) -> None:
+    inner = Condition()
+    inner.any_of("s.state", [s.value for s in states])
+    if not states:
+        inner.add("0")
+    if locked is not None:
+        inner.add("s.locked = ?", int(locked))
+    if known is None and State.ACTIVE not in states:
+        # Few memories are in any other state: begin with those.
+        where.add(
+            f"v.memory_id IN (SELECT s.memory_id FROM states s WHERE s.op_to IS NULL AND {inner.sql})", *inner.values
+        )
+        return
+    where.add(
+        f"EXISTS (SELECT 1 FROM states s WHERE s.memory_id = v.memory_id AND {open_at('s', known)} AND {inner.sql})",
+        *inner.values,
+    )
+
+
+def _scope(where: Condition, by: Caller, everywhere: bool) -> None:
+    if everywhere:
+        where.add("(v.scope <> ? OR v.scope_key IS ?)", Scope.SESSION.value, by.session)
+        return
+    where.add(
+        "(v.scope = ? OR (v.scope = ? AND v.scope_key IS ?) OR (v.scope = ? AND v.scope_key IS ?))",
+        Scope.GLOBAL.value,
+        Scope.WORKSPACE.value,
+        by.workspace,
+        Scope.SESSION.value,
+        by.session,
+    )
+
+
+def _filter(where: Condition, flt: Filter, known: int | None) -> None:
+    where.any_of("v.type", [t.value for t in flt.types])
+    where.any_of("v.kind", [k.value for k in flt.kinds])
+    where.any_of("v.origin", [o.value for o in flt.origins])
+    where.any_of("v.actor", list(flt.actors))
+    where.any_of("v.scope", [s.value for s in flt.scopes])
+    for link, table, key, names in (
+        ("memory_tags", "tags", "tag_id", flt.tags),
+        ("memory_topics", "topics", "topic_id", flt.topics),
+    ):
+        if names:
+            where.add(
+                f"v.memory_id IN (SELECT l.memory_id FROM {link} l JOIN {table} t ON t.{key} = l.{key} AND"
+                f" {open_at('t', known)} WHERE {open_at('l', known)} AND t.folded IN ({marks(len(names))}))",
+                *[fold(n) for n in names],
+            )
+    for word in fold(flt.text).split():
+        pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        where.add(
+            "(v.name LIKE ? ESCAPE '\\' OR v.aliases LIKE ? ESCAPE '\\' OR v.subject LIKE ? ESCAPE '\\' OR EXISTS"
+            " (SELECT 1 FROM texts x WHERE x.hash IN (v.description, v.body) AND x.text LIKE ? ESCAPE '\\'))",
+            pattern, pattern, pattern, pattern,
+        )  # fmt: skip
+
+
+ORDERS = {
+    "newest": "v.memory_id DESC",
+    "oldest": "v.memory_id",
+    "name": "v.name COLLATE NOCASE, v.memory_id",
+    "changed": "v.op_from DESC, v.memory_id DESC",
+}
+
+
+def memory_ids(conn: sqlite3.Connection, selection: Selection, order: str = "newest") -> array[int]:
+    """Return the ids of a selection as an array of 64-bit integers, in one of ORDERS."""
+    rows = conn.execute(
+        f"SELECT v.memory_id FROM versions v WHERE {selection.sql} ORDER BY {ORDERS[order]}", selection.values
+    )
+    return array("q", (row[0] for row in rows))
+
+
+def count(conn: sqlite3.Connection, selection: Selection) -> int:
+    """Return how many memories a selection holds."""
+    row = conn.execute(f"SELECT count(*) FROM versions v WHERE {selection.sql}", selection.values).fetchone()
+    return int(row[0])

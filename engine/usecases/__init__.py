@@ -1,0 +1,1 @@
+"""What memdeck can do, use case by use case; the façade only names them."""

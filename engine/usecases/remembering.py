@@ -1,0 +1,368 @@
+"""Remembering: a fact that is new, seen again, replaces another, or has to wait for the owner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.model.enums import Kind, Origin, ReviewKind, Scope, State
+from engine.model.errors import MemdeckError, invalid
+from engine.model.memory import Caller, Draft, Memory, WriteResult
+from engine.rules.authority import may_override
+from engine.store.memories import (
+    Found,
+    add_facts,
+    find_same,
+    fingerprint,
+    insert_memory,
+    make_topic,
+    new_version,
+    set_state,
+    set_tags,
+    set_topics,
+    topic_id,
+)  # fmt: skip
+from engine.store.review import open_item
+from engine.store.rows import load_memories
+from engine.store.schema import SIGHTINGS, TOMBSTONES
+from engine.store.transaction import Tx
+from engine.usecases.desk import Desk, check_revision, current, resolve
+from engine.usecases.drafts import Prepared, is_deduplicated, prepare
+from engine.usecases.rivals import propose_rivals
+
+WAITS = "the owner decides; trying again is useless"
+
+
+def remember(
+    desk: Desk, by: Caller, draft: Draft, *, replaces: str | None = None, was: str = "outdated", key: str | None = None
+) -> WriteResult:
+    """Store a fact, or what replaces one: `was` outdated supersedes it (C2), wrong corrects it (C6).
+
+    The answer's state is active, pending (the owner decides) or quarantined. A repeated `key` of the same client
+    returns the first answer. Raises refused_noise, refused_secret, invalid_argument, stale_revision, locked, needs_human.
+    """
+    if was not in ("outdated", "wrong"):
+        raise invalid(f"was={was!r} is not known", "say outdated (it changed) or wrong (it never was true)")
+    prepared = prepare(draft, by, desk.settings, desk.store.clock.now_ms())
+    target = None
+    if replaces is not None:
+        ref = resolve(desk, by, replaces)
+        target = current(desk, by, ref)
+        check_revision(target, ref.revision)
+    try:
+        with desk.store.write(by, "remember", source=prepared.standing.source) as tx:
+            again = _answered(tx, by, key)
+            if again is not None:
+                raise _Repeated(again)
+            result = _store(desk, tx, by, prepared, target, was)
+            _answer(tx, by, key, result)
+    except _Repeated as repeated:
+        return repeated.result
+    except MemdeckError as error:
+        if error.code == "needs_human":
+            note_blocked(desk, str(error.params["fingerprint"]), by)
+        raise
+    return result
+
+
+class _Repeated(Exception):
+    """The key was answered before; leaves the write block so that nothing is written."""
+
+    def __init__(self, result: WriteResult) -> None:
+        super().__init__("answered before")
+        self.result = result
+
+
+def _answered(tx: Tx, by: Caller, key: str | None) -> WriteResult | None:
+    if not key:
+        return None
+    row = tx.conn.execute("SELECT answer FROM idempotency WHERE actor = ? AND key = ?", (by.actor, key)).fetchone()
+    if row is None:
+        return None
+    stored = json.loads(row[0])
+    return WriteResult(
+        **{**stored, "notes": (*stored["notes"], "answered before: same key"), "warnings": tuple(stored["warnings"])}
+    )
+
+
+def _answer(tx: Tx, by: Caller, key: str | None, result: WriteResult) -> None:
+    if key:
+        tx.conn.execute(
+            "INSERT INTO idempotency (actor, key, op, at, answer) VALUES (?, ?, ?, ?, ?)",
+            (by.actor, key, tx.op, tx.at, json.dumps(result.__dict__, ensure_ascii=False)),
+        )
+
+
+def _store(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, target: Memory | None, was: str) -> WriteResult:
+    print_ = fingerprint(tx, prepared.text, prepared.body)
+    _refuse_forgotten(desk, tx, by, print_)
+    prepared.columns["fingerprint"] = print_
+    if prepared.verdict.check == "injection":
+        return quarantine(tx, by, prepared, "injection", ReviewKind.QUARANTINE, target=target, was=was)
+    if by.origin is Origin.AGENT and desk.settings.word("review.agents") == "all":
+        return quarantine(tx, by, prepared, "review", ReviewKind.QUARANTINE, target=target, was=was)
+    if target is not None:
+        return _replace(desk, tx, by, prepared, target, was)
+    if is_deduplicated(prepared.draft):
+        columns = prepared.columns
+        same = find_same(
+            tx,
+            print_,
+            prepared.draft.subject,
+            str(columns["scope"]),
+            _text(columns["scope_key"]),
+            prepared.draft.valid_from,
+            prepared.draft.valid_to,
+        )
+        if same is not None:
+            return _seen_again(tx, by, prepared, same)
+    stronger = propose_rivals(desk, tx, by, prepared)
+    if stronger is not None:
+        return quarantine(tx, by, prepared, "authority", ReviewKind.AUTHORITY, target=stronger, was="outdated")
+    return _insert(desk, tx, by, prepared)
+
+
+def _refuse_forgotten(desk: Desk, tx: Tx, by: Caller, print_: bytes) -> None:
+    """What was rejected or forgotten stays so, unless the owner says it again."""
+    row = tx.conn.execute(
+        "SELECT memory_id FROM tombstones WHERE fingerprint = ? AND op_to IS NULL", (print_,)
+    ).fetchone()
+    if row is None:
+        return
+    if by.is_owner:
+        tx.close(TOMBSTONES, print_)
+        return
+    raise MemdeckError(
+        "needs_human",
+        "this was forgotten or rejected before, so it was not stored again",
+        "only the owner can lift that: `memdeck do lift_tombstone`",
+        fingerprint=print_.hex(),
+    )
+
+
+def note_blocked(desk: Desk, print_: str, by: Caller) -> None:
+    """Count an attempt to bring back what was forgotten, so that the owner sees it."""
+    with desk.store.exclusive() as conn:
+        conn.execute(
+            "INSERT INTO blocked (fingerprint, times, last_at, origin) VALUES (?, 1, ?, ?) ON CONFLICT (fingerprint)"
+            " DO UPDATE SET times = times + 1, last_at = excluded.last_at, origin = excluded.origin",
+            (bytes.fromhex(print_), desk.store.clock.now_ms(), by.origin.value),
+        )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _insert(desk: Desk, tx: Tx, by: Caller, prepared: Prepared) -> WriteResult:
+    memory_id = begin(tx, prepared, State.ACTIVE, "")
+    notes = [*prepared.notes, *attach_topics(tx, by, memory_id, prepared.draft.topics)]
+    tx.describe(prepared.text[:120])
+    return WriteResult(f"mem-{memory_id}@1", memory_id, 1, "active", tx.op, tuple(notes))
+
+
+def begin(tx: Tx, prepared: Prepared, state: State, cause: str, **identity: object) -> int:
+    """Begin a memory with its tags and facts; returns its number. Topics follow with `attach_topics`."""
+    memory_id = insert_memory(
+        tx, prepared.columns, text=prepared.text, body=prepared.body, state=state, cause=cause,
+        uid=_text(identity.get("uid")),
+    )  # fmt: skip
+    set_tags(tx, memory_id, prepared.draft.tags, source="ai" if tx.by.origin is Origin.AGENT else "user")
+    add_facts(
+        tx, memory_id, prepared.draft.triples, confidence=float(str(prepared.columns["confidence"])),
+        speculative=prepared.standing.speculative,
+    )  # fmt: skip
+    return memory_id
+
+
+def attach_topics(tx: Tx, by: Caller, memory_id: int, names: tuple[str, ...]) -> list[str]:
+    """Put a memory under topics; an unknown one is made by the owner and proposed by anybody else (C15)."""
+    ids, notes = [], []
+    for name in names:
+        known = topic_id(tx, name)
+        if known is None and by.is_owner:
+            known = make_topic(tx, name)
+        if known is not None:
+            ids.append(known)
+            continue
+        open_item(
+            tx, ReviewKind.TOPIC_PROPOSAL, f"topic:{name.casefold()}:{memory_id}", title=name, memory_id=memory_id,
+            evidence={"asked_by": by.actor}, proposal={"topic": name},
+        )  # fmt: skip
+        notes.append(f"topic {name!r} does not exist yet; it was proposed to the owner")
+    if ids:
+        set_topics(tx, memory_id, ids)
+    return notes
+
+
+def quarantine(
+    tx: Tx,
+    by: Caller,
+    prepared: Prepared,
+    cause: str,
+    kind: ReviewKind,
+    *,
+    target: Memory | None = None,
+    was: str = "outdated",
+    evidence: Mapping[str, object] | None = None,
+) -> WriteResult:
+    """Store a write that waits: never recalled, one review item, and the rival stays as it is."""
+    same = find_same(
+        tx,
+        prepared.print_,
+        prepared.draft.subject,
+        str(prepared.columns["scope"]),
+        _text(prepared.columns["scope_key"]),
+        None,
+        None,
+    )
+    if same is not None and same.state is State.QUARANTINED:
+        _sight(tx, by, prepared, same)
+        tx.describe(f"mem-{same.id} seen again while it waits")
+        return WriteResult(
+            f"mem-{same.id}@{same.revision}",
+            same.id,
+            same.revision,
+            "pending",
+            tx.op,
+            (f"it waits already: {WAITS}",),
+            seen_again=True,
+        )
+    memory_id = begin(tx, prepared, State.QUARANTINED, cause)
+    item = open_item(
+        tx, kind, f"{kind.value}:{memory_id}", title=prepared.text[:200], memory_id=memory_id,
+        rival_id=target.id if target else None,
+        evidence={"cause": cause, "check": prepared.verdict.kind, "said_by": prepared.standing.source, **(evidence or {})},
+        proposal={"replaces": target.id, "revision": target.revision, "was": was} if target else {"topics": list(prepared.draft.topics)},
+    )  # fmt: skip
+    tx.describe(f"waits ({cause}): {prepared.text[:100]}")
+    reason = {
+        "injection": "it reads like orders to an agent",
+        "review": "every agent write waits for review",
+        "secret": "it held a secret, which was taken out",
+        "authority": f"mem-{target.id if target else 0} weighs more",
+    }[cause]
+    state = "quarantined" if cause == "injection" else "pending"
+    return WriteResult(
+        f"mem-{memory_id}@1", memory_id, 1, state, tx.op, (*prepared.notes, f"{reason}: {WAITS}"), review=item
+    )
+
+
+def _seen_again(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> WriteResult:
+    notes = ["seen again: no second memory was made"]
+    if same.state is State.QUARANTINED:
+        _sight(tx, by, prepared, same)
+        return WriteResult(
+            f"mem-{same.id}@{same.revision}",
+            same.id,
+            same.revision,
+            "pending",
+            tx.op,
+            (f"it waits already: {WAITS}",),
+            seen_again=True,
+        )
+    _sight(tx, by, prepared, same)
+    revision = same.revision
+    changes: dict[str, object] = {}
+    if prepared.standing.authority > same.authority:
+        changes |= {"authority": int(prepared.standing.authority), "source": prepared.columns["source"]}
+        notes.append("its authority was lifted")
+    if same.speculative and not prepared.standing.speculative:
+        changes |= {"speculative": 0, "confidence": prepared.columns["confidence"]}
+    if changes and new_version(tx, same.id, changes):
+        revision = load_memories(tx.conn, [same.id], bodies=False)[0].revision
+    if same.state is State.ARCHIVED:
+        set_state(tx, same.id, State.ACTIVE, "seen again")
+        notes.append("it was archived and is active again")
+    tx.describe(f"mem-{same.id} seen again")
+    return WriteResult(f"mem-{same.id}@{revision}", same.id, revision, "active", tx.op, tuple(notes), seen_again=True)
+
+
+def _sight(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> None:
+    tx.open(
+        SIGHTINGS,
+        {
+            "sighting_id": tx.next_id("sighting"), "memory_id": same.id, "revision": same.revision, "at": tx.at,
+            "origin": by.origin.value, "actor": by.actor, "session": by.session,
+            "source": prepared.standing.source, "authority": int(prepared.standing.authority),
+        },
+    )  # fmt: skip
+
+
+def _replace(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, target: Memory, was: str) -> WriteResult:
+    now = load_memories(tx.conn, [target.id])[0]
+    check_revision(now, target.revision)
+    if now.state is not State.ACTIVE:
+        where = f" by mem-{now.target}" if now.target else ""
+        raise invalid(
+            f"mem-{now.id} is {now.state.value}{where}",
+            f"replace mem-{now.target}" if now.target else "remember it without `replaces`",
+        )
+    if now.locked and not by.is_owner:
+        raise MemdeckError("locked", f"mem-{now.id} is locked by the owner", "tell the owner what should change")
+    if not may_override(prepared.standing.authority, now.authority, prepared.standing.speculative):
+        return quarantine(tx, by, prepared, "authority", ReviewKind.AUTHORITY, target=now, was=was)
+    return correct(tx, by, prepared, now) if was == "wrong" else supersede(desk, tx, by, prepared, now)
+
+
+def correct(tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
+    """Write what was right all along as the next version of the same memory (C3, C6); its validity stays unless given."""
+    draft, columns = prepared.draft, prepared.columns
+    changes: dict[str, object] = {
+        "description": prepared.text, "body": prepared.body, "fingerprint": columns["fingerprint"],
+        "kind": Kind.CORRECTION.value if draft.kind is Kind.FACT else draft.kind.value, "source": columns["source"],
+        "origin": columns["origin"], "actor": columns["actor"], "authority": columns["authority"],
+        "confidence": columns["confidence"], "speculative": columns["speculative"],
+        "manually_corrected": int(by.is_owner or old.manually_corrected),
+    }  # fmt: skip
+    for column, given in (("type", draft.type), ("valid_from", draft.valid_from), ("valid_to", draft.valid_to)):
+        if given is not None:
+            changes[column] = columns[column]
+    new_version(tx, old.id, changes)
+    if draft.tags:
+        set_tags(tx, old.id, [*old.tags, *draft.tags], source="ai" if by.origin is Origin.AGENT else "user")
+    if draft.triples:
+        add_facts(tx, old.id, draft.triples, confidence=draft.confidence, speculative=prepared.standing.speculative)
+    tx.describe(f"corrected mem-{old.id}: {prepared.text[:90]}")
+    memory = load_memories(tx.conn, [old.id], bodies=False)[0]
+    return WriteResult(
+        memory.ref,
+        old.id,
+        memory.revision,
+        "active",
+        tx.op,
+        (*prepared.notes, f"corrected; revision {old.revision} stays readable"),
+    )
+
+
+def supersede(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
+    """Begin the new fact and close the old one's validity where the new one's begins (C2)."""
+    columns = prepared.columns
+    columns["type"] = (prepared.draft.type or old.type).value
+    if not prepared.draft.subject:
+        columns["subject"] = old.subject
+    if prepared.draft.scope is None:
+        columns["scope"], columns["scope_key"] = old.scope.value, old.scope_key
+    inherited = replace(
+        prepared,
+        draft=replace(
+            prepared.draft, tags=prepared.draft.tags or old.tags, topics=prepared.draft.topics or old.topics,
+            scope=Scope(str(columns["scope"])),
+        ),
+    )  # fmt: skip
+    memory_id = begin(tx, inherited, State.ACTIVE, "")
+    notes = [*prepared.notes, *attach_topics(tx, by, memory_id, inherited.draft.topics)]
+    close_validity(tx, old, memory_id, int(str(columns["valid_from"])))
+    tx.describe(f"mem-{memory_id} supersedes mem-{old.id}: {prepared.text[:80]}")
+    return WriteResult(
+        f"mem-{memory_id}@1", memory_id, 1, "active", tx.op, (*notes, f"mem-{old.id} is superseded and stays readable")
+    )
+
+
+def close_validity(tx: Tx, old: Memory, successor: int, at: int) -> None:
+    """Mark a memory superseded and end its validity at `at`, never before it began."""
+    end = max(at, old.valid_from)
+    if old.valid_to is None or end < old.valid_to:
+        new_version(tx, old.id, {"valid_to": end})
+    set_state(tx, old.id, State.SUPERSEDED, "outdated", successor)
