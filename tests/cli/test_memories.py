@@ -187,7 +187,7 @@ def test_forgetting_by_criteria_lists_first(memdeck) -> None:
     plan = memdeck("forget", "--match", "topic", "boats", "--json").json
     assert plan["total"] == 3
     assert "Boat" in memdeck("recall", "boat").out
-    memdeck("forget", "--confirm", plan["confirm"], "--reason", "sold")
+    memdeck("forget", "--match", "topic", "boats", "--confirm", plan["confirm"], "--reason", "sold")
     assert "Boat" not in memdeck("recall", "boat").out
 
 

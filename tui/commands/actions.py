@@ -24,8 +24,10 @@ from tui.commands.base import flat, t
 PLUMBING = frozenset({"close", "interrupt", "change_token"})
 """Methods that belong to the process, not to the owner."""
 
-OWNER_READS = frozenset({"log", "operation", "tombstones", "review_items", "review_ids", "export"})
-"""Reads without a caller that show what agents may not see: what was forgotten, and what waits."""
+OWNERS = frozenset(
+    "daily_snapshot doctor export log operation plan_import review_ids review_items review_rows tombstones".split()
+)
+"""Actions without a caller that show or do what is not an agent's: what was forgotten, what waits, any file."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def actions() -> dict[str, Action]:
 
 def action(name: str, method: Callable[..., Any]) -> Action:
     """Read one method's signature; `self`, the caller and callbacks are not the owner's to give."""
-    hints = get_type_hints(method)
+    from engine.transfer.plan import ImportPlan  # the façade names it without importing it
+
+    hints = get_type_hints(method, localns={"ImportPlan": ImportPlan})
     parameters = list(inspect.signature(method).parameters.values())[1:]
     fields: list[Any] = []
     for parameter in parameters:
@@ -115,7 +119,7 @@ def do_command(name: str | None, arguments: str, listing: bool) -> None:
     act = actions().get(name)
     if act is None:
         raise invalid(t("cli.do.unknown", action=name), t("cli.do.unknown_hint"))
-    by = base.require_owner() if name in OWNER_READS else base.caller()
+    by = base.require_owner() if name in OWNERS else base.caller()
     given = read_arguments(act, base.from_json(arguments))
     with base.opened() as engine:
         result = act.method(engine, by, **given) if act.needs_caller else act.method(engine, **given)

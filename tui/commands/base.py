@@ -239,7 +239,7 @@ def opened(*, trusted: bool | None = None) -> Iterator[Engine]:
     from engine.facade import open_engine
 
     with open_engine(store, clock=now) as engine:
-        _StoreLanguage.code = next((str(s.value) for s in engine.settings() if s.name == "lang"), None)
+        _StoreLanguage.code = str(engine.setting("lang").value)
         yield engine
 
 

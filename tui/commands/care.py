@@ -75,17 +75,26 @@ def verify_snapshots(names: tuple[str, ...]) -> None:
 @click.argument("name")
 @base.option("--yes", is_flag=True, help="cli.option.yes")
 def restore_snapshot(name: str, yes: bool) -> None:
-    """Put a snapshot in place of the store, after a protection snapshot."""
+    """Put a snapshot in place of the store, after a protection snapshot; a damaged database is set aside (C41)."""
     by = base.require_owner()
     confirmed(t("cli.snapshot.sure", name=name), yes=yes)
+    if damage():
+        from engine.facade import recover_store
+
+        aside = recover_store(base.store_dir(), name)
+        base.answer({"damaged": aside}, [t("cli.snapshot.recovered", name=name, path=aside)])
+        return
     with base.opened() as engine:
         report = engine.restore_snapshot(by, name)
-        done = t("cli.snapshot.restored", name=name, n=report.memories, protection=_name(report.protection))
+        done = t("cli.snapshot.restored", name=name, n=report.memories, protection=report.protection)
         base.answer(report, [done])
 
 
-def _name(protection: object) -> object:
-    return getattr(protection, "name", protection)
+def damage() -> list[Finding]:
+    """Return what keeps the store from being opened; empty when nothing does."""
+    from engine.facade import examine_store
+
+    return examine_store(base.store_dir())
 
 
 # --- doctor ---
@@ -99,9 +108,11 @@ def doctor_command(fix: bool, reindex: bool, quick: bool) -> None:
     """Check everything; exit code 1 when an error is left."""
     if fix or reindex:
         base.require_owner()
-    with base.opened() as engine:
-        findings = engine.doctor(fix=fix, deep=not quick, reindex=reindex)
-        base.answer(findings, finding_lines(findings))
+    findings = damage()
+    if not findings:
+        with base.opened() as engine:
+            findings = engine.doctor(fix=fix, deep=not quick, reindex=reindex)
+    base.answer(findings, finding_lines(findings))
     if any(finding.level == "error" and not finding.fixed for finding in findings):
         click.get_current_context().exit(1)
 
@@ -156,5 +167,4 @@ def cleanup_command(apply: bool, yes: bool) -> None:
 def cleanup_line(report: CleanupReport) -> str:
     """Show how many memories were or would be removed."""
     key = "cli.cleanup.planned" if report.dry_run else "cli.cleanup.done"
-    memories = report.memories
-    return t(key, n=memories if isinstance(memories, int) else len(memories), snapshot=_name(report.snapshot) or "-")
+    return t(key, n=len(report.memories), snapshot=report.snapshot or "-")

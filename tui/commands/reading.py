@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from engine.model.records import ContextPack
 from tui.commands import base
 from tui.commands.base import flat, t
 from tui.commands.times import UNTIL, local
+
+if TYPE_CHECKING:
+    from engine.facade import Engine
 
 
 def choice(enum: type[Type] | type[Kind] | type[State] | type[Mode]) -> click.Choice[str]:
@@ -77,10 +81,9 @@ def recall_command(
         base.answer(page, recall_lines(page, why=why))
 
 
-def default_limit(engine: object) -> int:
+def default_limit(engine: Engine) -> int:
     """Return the setting recall.limit."""
-    infos = {info.name: info.value for info in engine.settings()}  # type: ignore[attr-defined]
-    return int(infos["recall.limit"])
+    return int(str(engine.setting("recall.limit").value))
 
 
 def recall_lines(page: RecallPage, *, why: bool) -> Iterator[str]:

@@ -70,9 +70,5 @@ for _verb in Verb:
 
 def decided_lines(result: DecideResult) -> Iterator[str]:
     """Show how many items were decided, and why others were not."""
-    yield t("cli.review.decided", n=len(_ids(result.decided)), op=result.op)
+    yield t("cli.review.decided", n=len(result.decided), op=result.op or "-")
     yield from (t("cli.review.refused", id=id_, why=flat(why)) for id_, why in result.refused)
-
-
-def _ids(decided: object) -> tuple[object, ...]:
-    return tuple(decided) if isinstance(decided, tuple | list) else (decided,) * int(str(decided))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -122,20 +122,19 @@ def text_of(path: str) -> str:
 def forget_command(
     refs: tuple[str, ...], how: str | None, reason: str, match: tuple[tuple[str, str], ...], confirm: str | None
 ) -> None:
-    """Forget, archive or restore memories; with --match, list what is meant and then confirm."""
-    ways = [bool(refs), bool(match), bool(confirm)]
-    if sum(ways) != 1:
+    """Forget, archive or restore memories; --match lists what is meant and gives the code to confirm it with."""
+    if bool(refs) == bool(match) or (confirm and not match):
         raise click.UsageError(t("cli.forget.one_way"))
-    by = base.caller()
+    by, way, criteria = base.caller(), how or "forget", dict(match)
     with base.opened() as engine:
-        if match:
-            plan = engine.match(by, dict(match), how=how or "forget")
+        if match and not confirm:
+            plan = engine.match(by, criteria, how=way)
             base.answer(plan, [*plan.refs, t("cli.forget.matched", n=plan.total, code=plan.confirm)])
             return
         if confirm:
-            results: Sequence[WriteResult] = engine.forget_matched(by, confirm, reason=reason)
+            results = engine.forget_matched(by, criteria, confirm, how=way, reason=reason)
         else:
-            results = engine.forget(by, refs, how=how or "forget", reason=reason)
+            results = engine.forget(by, refs, how=way, reason=reason)
         base.answer(results, write_lines(*results))
 
 
