@@ -11,7 +11,9 @@ from rich.cells import cell_len
 CELL = 12.2
 """Width of a cell in the units of Rich's SVG."""
 
-_TEXT = re.compile(r'<text class="(?P<class>[^"]*)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" textLength="[\d.]+"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>')
+_TEXT = re.compile(
+    r'<text class="(?P<class>[^"]*)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" textLength="[\d.]+"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
+)
 _FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}")
 _FAMILY = "'Fira Code','Noto Sans Mono CJK SC','DejaVu Sans Mono',monospace"
 

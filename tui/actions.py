@@ -50,8 +50,8 @@ def _a(id: str, keys: str, call: str = "", *, footer: int = 0, danger: str = "",
 ACTIONS: Mapping[str, Action] = {
     action.id: action
     for action in (
-        *(_a(f"app.{tab}", str(number)) for number, tab in enumerate(TABS, 1)),
-        _a("app.last_tab", "minus"),
+        *(_a(f"tab.{tab}", str(number)) for number, tab in enumerate(TABS, 1)),
+        _a("tab.last", "minus"),
         _a("app.help", "question_mark f1", footer=9),
         _a("app.palette", "colon ctrl+p", footer=8),
         _a("app.undo", "u", "undo", footer=7),
@@ -62,7 +62,7 @@ ACTIONS: Mapping[str, Action] = {
         _a("app.language", "f2", "set_setting"),
         _a("app.theme", "f3"),
         _a("app.back", "escape q"),
-        _a("app.quit", "ctrl+q"),
+        _a("app.quit", "ctrl+q Q"),
         _a("list.down", "j down"),
         _a("list.up", "k up"),
         _a("list.page_down", "ctrl+d pagedown"),
@@ -98,7 +98,7 @@ ACTIONS: Mapping[str, Action] = {
         _a("browse.connect", "C"),
         _a("time.focus", "t", "memory_ids", writes=False, footer=2),
         _a("time.leave", "T"),
-        _a("time.baseline", "b"),
+        _a("time.baseline", "b", "memory_ids", writes=False),
         _a("detail.older", "left_square_bracket", "history", writes=False, footer=2),
         _a("detail.newer", "right_square_bracket", "history", writes=False, footer=2),
         _a("review.accept", "a", "decide", footer=6),
@@ -108,6 +108,10 @@ ACTIONS: Mapping[str, Action] = {
         _a("review.defer", "d", "decide", footer=5),
         _a("review.skip", "s", footer=4),
         _a("review.accept_kind", "A", "decide"),
+        _a("review.way_keep", "1", "decide"),
+        _a("review.way_new", "2", "decide"),
+        _a("review.way_split", "3", "edit decide"),
+        _a("review.way_merge", "4", "decide"),
         _a("review.kind", "f", "review_items", writes=False, footer=3),
         _a("review.source", "o", "get", writes=False),
         _a("journal.undo", "x", "undo", footer=6),
@@ -121,24 +125,29 @@ ACTIONS: Mapping[str, Action] = {
         _a("settings.doctor", "d", "doctor", writes=False, footer=4),
         _a("settings.import", "i", "run_import"),
         _a("settings.connect", "C"),
+        _a("import.run", "a", "run_import", footer=6),
         _a("form.save", "ctrl+s", "remember edit", footer=6),
-        _a("form.conflict_mine", "2 l right", footer=5),
-        _a("form.conflict_theirs", "1 h left", footer=5),
-        _a("form.conflict_apply", "a", "edit", footer=6),
+        _a("conflict.theirs", "1 h left", footer=5),
+        _a("conflict.yours", "2 l right", footer=5),
+        _a("conflict.apply", "a", "edit", footer=6),
     )
 }
 """Every action by id."""
 
 SCREENS: Mapping[str, tuple[str, ...]] = {
-    "memories": ("app", "list", "marks", "browse", "memory", "time"),
-    "topics": ("app", "list", "named"),
-    "tags": ("app", "list", "named"),
-    "playbook": ("app",),
-    "tasks": ("app",),
-    "settings": ("app", "list", "settings"),
-    "journal": ("app", "list", "journal"),
+    "memories": ("app", "tab", "list", "marks", "browse", "memory", "time"),
+    "topics": ("app", "tab", "list", "named"),
+    "playbook": ("app", "tab"),
+    "tasks": ("app", "tab"),
+    "tags": ("app", "tab", "list", "named"),
+    "settings": ("app", "tab", "list", "settings"),
+    "journal": ("app", "tab", "list", "journal"),
+    "detail": ("app", "tab", "list", "memory", "detail"),
+    "difference": ("app", "tab", "list"),
     "review": ("app", "list", "marks", "review"),
-    "detail": ("app", "list", "memory", "detail"),
+    "import": ("app", "list", "import"),
+    "form": ("app", "form"),
+    "conflict": ("app", "list", "conflict"),
 }
 """Which scopes each screen answers to; keys are unique within a screen."""
 
@@ -177,7 +186,8 @@ def on_screen(screen: str) -> list[Action]:
     """Return the actions of a screen, its own before the global ones."""
     scopes = SCREENS[screen]
     return sorted(
-        (action for action in ACTIONS.values() if action.scope in scopes), key=lambda action: action.scope == "app"
+        (action for action in ACTIONS.values() if action.scope in scopes),
+        key=lambda action: action.scope in ("app", "tab"),
     )
 
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from textual.app import App
+from textual.command import CommandPalette
 from textual.reactive import reactive
-from textual.screen import Screen
 
 from engine.model.errors import MemdeckError
 from engine.model.memory import NOW, AsOf
-from engine.model.records import Counts
+from engine.model.records import Counts, SettingInfo
 from tui import i18n, state, themes
 from tui.actions import ACTIONS, TABS
+from tui.deck import OWNER, DeckScreen
 from tui.errors import explain
+from tui.flows import Flows
 from tui.i18n import t
 from tui.keymap import FILE_NAME, load_keymap
+from tui.modals.help import HelpDialog
+from tui.palette import ActionProvider
 from tui.paths import style_sheets
-from tui.screens.base import OWNER, DeckScreen
-from tui.screens.journal import JournalScreen
+from tui.screens.later import PlaybookScreen, TasksScreen
 from tui.screens.memories import MemoriesScreen
+from tui.screens.named import TagsScreen, TopicsScreen
+from tui.screens.settings import SettingsScreen
 from tui.widgets.bars import StatusLine
 from tui.work import Work
 
@@ -34,12 +38,20 @@ POLL_SECONDS = 0.5
 Severity = Literal["information", "warning", "error"]
 
 
-class MemdeckApp(App[None]):
+class MemdeckApp(Flows):
     """memdeck for its owner: six tabs over one store."""
 
     TITLE = "memdeck"
     CSS_PATH = cast("list[Any]", style_sheets())
-    MODES = {"memories": MemoriesScreen}
+    MODES: ClassVar[dict[str, Any]] = {
+        "memories": MemoriesScreen,
+        "topics": TopicsScreen,
+        "playbook": PlaybookScreen,
+        "tasks": TasksScreen,
+        "tags": TagsScreen,
+        "settings": SettingsScreen,
+    }
+    COMMANDS: ClassVar[set[Any]] = {ActionProvider}
     ENABLE_COMMAND_PALETTE = True
 
     counts: reactive[Counts | None] = reactive(None)
@@ -136,13 +148,13 @@ class MemdeckApp(App[None]):
     # -- global actions --------------------------------------------------------------------------------------------
 
     def action_tab(self, tab: str) -> None:
-        """Go to a tab by its name (used by clicks on the tab bar)."""
-        if tab in self.MODES and tab != self.current_mode:
+        """Go to a tab by its name."""
+        if tab != self.current_mode:
             self._last_tab = self.current_mode
             self.state.set("tab", tab)
             self.switch_mode(tab)
 
-    def do_app_last_tab(self) -> None:
+    def do_tab_last(self) -> None:
         """Go to the tab that was shown before."""
         self.action_tab(self._last_tab)
 
@@ -163,14 +175,48 @@ class MemdeckApp(App[None]):
         self.say(t("app.redone", op=", ".join(map(str, result.undone))))
         self.look()
 
-    def do_app_journal(self) -> None:
-        """Open the journal."""
-        self.open(JournalScreen())
+    def restored(self, report: Any) -> None:
+        """Say what a restore brought back."""
+        self.say(t("screen.settings.restored", n=report.memories, name=report.protection))
+        self.do_app_refresh()
 
-    def open(self, screen: Screen[Any]) -> None:
-        """Open a flow over the present tab, unless it is the one in front."""
-        if type(self.screen) is not type(screen):
-            self.push_screen(screen)
+    def setting_changed(self, info: SettingInfo) -> None:
+        """Let a setting of the interface take effect at once."""
+        if info.name == "lang":
+            self._speak(i18n.choose_language(setting=str(info.value)))
+
+    def do_app_language(self) -> None:
+        """Switch to the other language and keep it as the setting."""
+        other = "zh" if i18n.language() == "en" else "en"
+        self._speak(other)
+        self.work.write(lambda: self.engine.set_setting(OWNER, "lang", other), lambda _: self.look())
+
+    def _speak(self, language: str) -> None:
+        """Build the tabs anew in another language; their place is kept in the state."""
+        i18n.set_language(language)
+        here = self.current_mode
+        for mode in list(self._screen_stacks):
+            if mode in self.MODES and mode != here:
+                self.remove_mode(mode)
+                self.add_mode(mode, self.MODES[mode])
+        if isinstance(self.screen, DeckScreen):
+            self.screen.refresh(recompose=True)
+
+    def do_app_theme(self) -> None:
+        """Go to the next of our themes."""
+        names = [theme.name for theme in themes.THEMES]
+        here = names.index(self.theme) if self.theme in names else -1
+        self.theme = names[(here + 1) % len(names)]
+        self.say(self.theme)
+
+    def do_app_help(self) -> None:
+        """Show every key."""
+        if isinstance(self.screen, DeckScreen):
+            self.push_screen(HelpDialog(self.screen.NAME, self.keymap))
+
+    def do_app_palette(self) -> None:
+        """Find an action by its name."""
+        self.push_screen(CommandPalette(placeholder=t("screen.palette.placeholder")))
 
     def do_app_refresh(self) -> None:
         """Read everything again."""
@@ -198,4 +244,4 @@ def _go(tab: str) -> Any:
 
 
 for _tab in TABS:
-    setattr(MemdeckApp, f"do_app_{_tab}", _go(_tab))
+    setattr(MemdeckApp, f"do_tab_{_tab}", _go(_tab))

@@ -22,7 +22,11 @@ _NAMES = {"topic": "topics", "tag": "tags", "actor": "actors"}
 
 def options(topics: Sequence[Named], tags: Sequence[Named], actors: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Return every chip as (`group:value`, label), the closed groups first."""
-    closed = [(f"{group}:{member.value}", group, _word(group, member.value)) for group, (_, enum) in _ENUMS.items() for member in enum]
+    closed = [
+        (f"{group}:{member.value}", group, _word(group, member.value))
+        for group, (_, enum) in _ENUMS.items()
+        for member in enum
+    ]
     named = [
         (f"{group}:{item.name}", group, f"{item.name} ({item.count})")
         for group, items in (("topic", topics), ("tag", tags))

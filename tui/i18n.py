@@ -25,9 +25,7 @@ def language() -> str:
     return _language
 
 
-def choose_language(
-    option: str | None = None, env: Mapping[str, str] | None = None, setting: str | None = None
-) -> str:
+def choose_language(option: str | None = None, env: Mapping[str, str] | None = None, setting: str | None = None) -> str:
     """Return the first of `--lang`, MEMDECK_LANG, the setting and the system's locale that names a language we have."""
     env = os.environ if env is None else env
     system = (env.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))

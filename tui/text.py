@@ -11,7 +11,9 @@ from rich.cells import cell_len, set_cell_size
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _BLOCK_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
-_JOINED = re.compile("(?:\u200d[^\\s\\w]\ufe0f?|[\ufe00-\ufe0f\u20e3]|[\U0001f3fb-\U0001f3ff]|[\U000e0020-\U000e007f])+")
+_JOINED = re.compile(
+    "(?:\u200d[^\\s\\w]\ufe0f?|[\ufe00-\ufe0f\u20e3]|[\U0001f3fb-\U0001f3ff]|[\U000e0020-\U000e007f])+"
+)
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
 _ODD = re.compile("[^\x20-\x7e\u00a1-\u02ff\u0370-\u1fff\u3000-\ud7a3\uff01-\uffe6]")
 

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.model.errors import MemdeckError
 from textual.app import App
 from textual.dom import DOMNode
+
+from engine.model.errors import MemdeckError
 
 if TYPE_CHECKING:
     from engine.facade import Engine

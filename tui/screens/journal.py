@@ -12,11 +12,12 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from engine.model.records import Change, Operation
-from tui.i18n import has, t
-from tui.screens.base import OWNER, DeckScreen
+from tui.deck import OWNER, DeckScreen
+from tui.i18n import t
 from tui.text import moment, visible
 from tui.widgets.bars import StatusLine
 from tui.widgets.row_table import Cell, RowTable
+from tui.words import door, operation_word
 
 BATCH = 500
 """Operations that are read at once; older ones follow when the cursor comes near the end."""
@@ -32,7 +33,7 @@ class OperationTable(RowTable[Operation]):
     def cells(self, row: Operation) -> Sequence[Cell]:
         """Return number, time, what, who and whether it was undone."""
         undone = row.undone_by is not None
-        who = row.actor or t(f"app.origin.{row.origin.value}")
+        who = row.actor or door(row.origin)
         return (
             Cell(f"{row.op} ", 7, "row--accent"),
             Cell(moment(row.at_ms), 18, "row--dim"),
@@ -41,12 +42,6 @@ class OperationTable(RowTable[Operation]):
             Cell(t("app.journal.undone") if undone else "", 9, "row--warn"),
             Cell(row.summary or row.reason or ", ".join(row.objects), 0, "row--dim" if undone else ""),
         )
-
-
-def operation_word(kind: str) -> str:
-    """Return a kind of operation in the interface's language, as far as it is known."""
-    key = f"app.op.{kind}"
-    return t(key) if has(key) else kind
 
 
 class JournalScreen(DeckScreen):
@@ -113,7 +108,7 @@ class JournalScreen(DeckScreen):
         operation, changes = found
         lines = [
             Content.assemble((f"{t('app.journal.op')} {operation.op}", "bold $accent"), f"  {moment(operation.at_ms)}"),
-            Content(visible(f"{operation_word(operation.kind)} · {operation.actor} · {t(f'app.origin.{operation.origin.value}')}")),
+            Content(visible(f"{operation_word(operation.kind)} · {operation.actor} · {door(operation.origin)}")),
         ]
         extra = (
             ("app.journal.session", operation.session),
@@ -123,7 +118,9 @@ class JournalScreen(DeckScreen):
             ("app.journal.undoes", operation.undoes),
             ("app.journal.undone_by", operation.undone_by),
         )
-        lines += [Content.assemble((t(key) + "  ", "$text-muted"), visible(str(value))) for key, value in extra if value]
+        lines += [
+            Content.assemble((t(key) + "  ", "$text-muted"), visible(str(value))) for key, value in extra if value
+        ]
         lines.append(Content(visible(operation.summary)))
         lines += change_lines(changes)
         self.query_one("#change-text", Static).update(Content("\n").join(lines))

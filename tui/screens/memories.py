@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from textual import on
 from textual.containers import Container
@@ -15,14 +16,19 @@ from textual.widgets import Input, Static
 
 from engine.model.memory import Filter, Memory
 from tui import chips
+from tui.actions import ACTIONS, shown_key
+from tui.deck import OWNER
+from tui.discover import memory_places
 from tui.i18n import t
 from tui.modals.dialogs import ChooseDialog
-from tui.screens.base import OWNER
-from tui.screens.verbs import MemoryVerbs
+from tui.text import visible
+from tui.timetravel import TimeTravel
+from tui.verbs import MemoryVerbs
 from tui.widgets.bars import StatusLine
 from tui.widgets.card import MemoryCard
 from tui.widgets.memory_table import MemoryTable
 from tui.widgets.row_table import RowTable
+from tui.widgets.time_bar import TimeBar
 
 ORDERS = ("newest", "oldest", "changed", "name")
 TYPING_PAUSE = 0.1
@@ -35,7 +41,7 @@ SIZES = (30, 40, 50, 60, 70)
 """Shares of the window in percent that the preview can take."""
 
 
-class MemoriesScreen(MemoryVerbs):
+class MemoriesScreen(TimeTravel, MemoryVerbs):
     """List, filter, chips, preview and all verbs on memories."""
 
     NAME = "memories"
@@ -51,17 +57,22 @@ class MemoriesScreen(MemoryVerbs):
 
     def body(self) -> Iterable[Widget]:
         """Return filter line, chips, list and preview."""
+        yield Static(id="past", markup=False)
         yield Input(self.filter.text, placeholder=t("app.filter.placeholder"), id="filter", select_on_focus=False)
         yield Static(id="chips", markup=False)
         with Container(id="main"):
             yield MemoryTable(id="memories")
             yield MemoryCard(id="preview")
+            yield Static(id="welcome", markup=False)
+        yield TimeBar()
 
     def on_mount(self) -> None:
         """Begin with the list in focus."""
         self.query_one("#filter").display = bool(self.filter.text)
         self.query_one("#preview").display = self.deck.state.get("preview", True)
         self._resize_preview(0)
+        for id in ("#welcome", "#past", "#time-bar"):
+            self.query_one(id).display = False
         self.table.focus()
 
     @property
@@ -79,6 +90,7 @@ class MemoriesScreen(MemoryVerbs):
     def _listed(self, ids: array[int]) -> None:
         keep = self.deck.state.get("cursor", 0) if not self.table.ids else None
         self.table.show(ids, keep=keep or None)
+        self._welcome(not ids and self.filter == Filter() and self.deck.as_of.is_now)
         self.place()
 
     @on(RowTable.RowsWanted)
@@ -146,6 +158,10 @@ class MemoriesScreen(MemoryVerbs):
         """Open the memory with its history."""
         if self.table.current_id is not None:
             self.deck.open_memory(self.table.current_id)
+
+    def listed_filter(self) -> Filter:
+        """Return what the list is narrowed to."""
+        return self.filter
 
     # -- filter and chips ------------------------------------------------------------------------------------------
 
@@ -237,7 +253,40 @@ class MemoriesScreen(MemoryVerbs):
         self._resize_preview(-1)
 
     def _resize_preview(self, step: int) -> None:
-        at = max(0, min(self.deck.state.get("preview_size", 2) + step, len(SIZES) - 1))
+        at = max(0, min(self.deck.state.get("preview_size", 1) + step, len(SIZES) - 1))
         self.deck.state.set("preview_size", at)
         pane = self.query_one("#preview")
         pane.set_classes(f"-share-{SIZES[at]}")
+
+    # -- first run -------------------------------------------------------------------------------------------------
+
+    def _welcome(self, empty: bool) -> None:
+        """Greet an empty store with three things to do, and offer what other tools hold on this machine."""
+        empty = empty and not any((self.deck.counts.by_state if self.deck.counts else {}).values())
+        self.query_one("#welcome").display = empty
+        self.table.display = not empty
+        self.query_one("#preview").display = not empty and self.deck.state.get("preview", True)
+        if not empty:
+            return
+        self.read("places", memory_places, self._greet)
+
+    def _greet(self, places: list[Path]) -> None:
+        lines = [t("screen.welcome.title"), ""]
+        for action in ("browse.import", "browse.connect", "memory.new"):
+            key = shown_key(self.deck.keymap.get(action, ACTIONS[action].keys)[0])
+            lines += [f"  {key}   {t('screen.welcome.' + action.split('.')[1])}"]
+            if action == "browse.import" and places:
+                lines += [
+                    f"      {t('screen.welcome.found')}",
+                    *(f"        {visible(str(place))}" for place in places[:5]),
+                ]
+            lines.append("")
+        self.query_one("#welcome", Static).update("\n".join(lines))
+
+    def do_browse_import(self) -> None:
+        """Import memories."""
+        self.deck.ask_import()
+
+    def do_browse_connect(self) -> None:
+        """Say how to connect an agent."""
+        self.deck.show_connect()

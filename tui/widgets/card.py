@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from textual.content import Content
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
 from engine.model.enums import State
@@ -76,7 +76,9 @@ def card(memory: Memory) -> Content:
         Content(""),
     ]
     lines += [
-        Content.assemble((f"{t(f'app.card.{name}')}  ", "$text-muted"), visible(value)) for name, value in facts if value
+        Content.assemble((f"{t(f'app.card.{name}')}  ", "$text-muted"), visible(value))
+        for name, value in facts
+        if value
     ]
     if memory.body:
         lines += [Content(""), render(memory.body)]

@@ -6,7 +6,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -43,7 +43,7 @@ class Cell:
 class RowTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
     """The virtual list: subclasses say how a row looks and which number it has."""
 
-    COMPONENT_CLASSES = {
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
         "row--plain",
         "row--cursor",
         "row--dim",
@@ -256,7 +256,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False)
     def render_line(self, y: int) -> Strip:
         """Draw one line of the window."""
         index = self.scroll_offset.y + y
-        width = self.size.width
+        width = self.scrollable_content_region.width
         base = self._look("row--plain")
         if index >= len(self.ids):
             return Strip.blank(width, base)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from engine.model.memory import Draft, Memory, WriteResult
+from tui.deck import OWNER, DeckScreen
 from tui.i18n import t
 from tui.modals.dialogs import ConfirmDialog, PromptDialog, TypedConfirmDialog
-from tui.screens.base import OWNER, DeckScreen
 
 MANY = 20
 """More targets than this are asked about first."""
@@ -101,9 +101,7 @@ class MemoryVerbs(DeckScreen):
             self.deck.say(t("app.done.merge", source=f"mem-{source}", target=f"mem-{target}"), undoable=True)
             self.acted()
 
-        self.app.push_screen(
-            ConfirmDialog(t("app.ask.merge", source=f"mem-{source}", target=f"mem-{target}")), run
-        )
+        self.app.push_screen(ConfirmDialog(t("app.ask.merge", source=f"mem-{source}", target=f"mem-{target}")), run)
 
     def do_memory_supersede(self) -> None:
         """Say what is true from now on; the old memory stays true of its time (C2)."""

@@ -15,7 +15,6 @@ from engine.model.enums import Origin
 from engine.model.memory import Caller
 from tui import actions
 from tui.actions import ACTIONS, TABS
-from tui.i18n import t
 from tui.widgets.bars import KeyLine, StatusLine, TabBar
 from tui.widgets.row_table import RowTable
 from tui.work import Failed
@@ -33,7 +32,7 @@ class DeckScreen(Screen[Any]):
 
     NAME: ClassVar[str]
     TAB: ClassVar[str] = ""
-    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,9 +119,7 @@ class DeckScreen(Screen[Any]):
         """Show the screen's most useful keys, dimming what is refused now."""
         ranked = sorted((a for a in actions.on_screen(self.NAME) if a.footer), key=lambda a: -a.footer)
         keymap = self.deck.keymap
-        keys = [
-            (a.id, actions.shown_key(keymap.get(a.id, a.keys)[0]), a.label, not self.refusal(a.id)) for a in ranked
-        ]
+        keys = [(a.id, actions.shown_key(keymap.get(a.id, a.keys)[0]), a.label, not self.refusal(a.id)) for a in ranked]
         self.query_one(KeyLine).show(keys)
 
     # -- lists -----------------------------------------------------------------------------------------------------

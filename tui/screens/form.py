@@ -1,0 +1,166 @@
+"""The form of a memory: new, or the next version of one; what is not saved stays as a draft."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual import on
+from textual.containers import Grid
+from textual.widget import Widget
+from textual.widgets import Checkbox, Input, Label, Select, Static, TextArea
+
+from engine.model.enums import Type
+from engine.model.errors import MemdeckError
+from engine.model.memory import Memory, WriteResult
+from tui import fields
+from tui.deck import OWNER, DeckScreen
+from tui.i18n import t
+from tui.text import visible
+
+LINES = ("description", "name", "subject", "topics", "tags", "aliases", "valid_from", "valid_to")
+"""Fields of one line."""
+
+
+class FormScreen(DeckScreen):
+    """Edits `base`, or writes a new memory when there is none."""
+
+    NAME = "form"
+    TAB = "memories"
+
+    def __init__(self, base: Memory | None) -> None:
+        super().__init__()
+        self._base = base
+        self._saved = False
+        self._filled = False
+        self._draft_key = f"mem-{base.id}" if base else "new"
+
+    def body(self) -> Iterable[Widget]:
+        """Return one line per field and the text below."""
+        base = self._base
+        title = t("screen.form.edit", ref=base.ref) if base else t("screen.form.new")
+        yield Static(title, id="title", markup=False)
+        yield Static(id="banner", markup=False)
+        with Grid(id="fields"):
+            for field in LINES:
+                yield Label(t(f"screen.field.{field}"))
+                hint = f"screen.hint.{field}"
+                yield Input(
+                    id=field, placeholder=t(hint) if field in ("description", *fields.WORDS, *fields.TIMES) else ""
+                )
+            yield Label(t("screen.field.type"))
+            yield Select(
+                [(t(f"app.type.{type.value}"), type.value) for type in Type], id="type", compact=True, prompt="-"
+            )
+            yield Label(t("screen.field.baseline"))
+            yield Checkbox(t("screen.hint.baseline"), id="baseline", compact=True)
+        yield Label(t("screen.field.body"), id="body-label")
+        yield TextArea(id="body", soft_wrap=True, tab_behavior="focus")
+
+    def on_mount(self) -> None:
+        """Fill in the memory, or the draft that was left."""
+        texts = {field: fields.as_text(self._base, field) for field in fields.FIELDS}
+        drafts = self.deck.state.get("drafts", {})
+        draft = drafts.get(self._draft_key)
+        if isinstance(draft, dict):
+            texts |= {field: str(text) for field, text in draft.items() if field in texts}
+            self.deck.say(t("screen.form.draft"))
+        self._fill(texts)
+        self.query_one("#banner").display = False
+        self.query_one("#description").focus()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self._filled = True
+
+    def _fill(self, texts: dict[str, str]) -> None:
+        for field in LINES:
+            self.query_one(f"#{field}", Input).value = texts[field]
+        if texts["type"]:
+            self.query_one("#type", Select).value = texts["type"]
+        self.query_one("#baseline", Checkbox).value = bool(texts["baseline"])
+        self.query_one("#body", TextArea).text = texts["body"]
+
+    def texts(self) -> dict[str, str]:
+        """Return every field as it stands in the form."""
+        texts = {field: self.query_one(f"#{field}", Input).value for field in LINES}
+        chosen = self.query_one("#type", Select).value
+        texts["type"] = chosen if isinstance(chosen, str) else ""
+        texts["baseline"] = "yes" if self.query_one("#baseline", Checkbox).value else ""
+        texts["body"] = self.query_one("#body", TextArea).text
+        return texts
+
+    def store_changed(self) -> None:
+        """Warn while typing when somebody else changed the memory."""
+        if (base := self._base) is not None:
+            self.read("theirs", lambda: self.deck.engine.get(OWNER, f"mem-{base.id}"), self._seen)
+
+    def _seen(self, now: Memory) -> None:
+        banner = self.query_one("#banner", Static)
+        banner.display = self._base is not None and now.revision != self._base.revision
+        banner.update(visible(t("screen.form.changed", who=now.actor, revision=now.revision)))
+
+    # -- saving ----------------------------------------------------------------------------------------------------
+
+    def refusal(self, id: str) -> str:
+        """Refuse to save while looking at the past or at a read-only store."""
+        return self.deck.refusal("memory.edit") if id == "form.save" else super().refusal(id)
+
+    @on(Input.Submitted)
+    def _next_field(self) -> None:
+        self.focus_next()
+
+    def do_form_save(self) -> None:
+        """Save; a refusal keeps the form and everything typed."""
+        engine, base, texts = self.deck.engine, self._base, self.texts()
+        now = self.deck.engine.now_ms()
+        try:
+            if base is None:
+                draft = fields.draft(texts, now)
+                self.write(lambda: engine.remember(OWNER, draft), self._done)
+                return
+            changes = fields.changes(base, texts, now)
+        except MemdeckError as error:
+            self.deck.fail(error)
+            return
+        if changes:
+            self.write(lambda: engine.edit(OWNER, base.ref, changes), self._done, self._refused)
+        else:
+            self.deck.say(t("screen.form.nothing"))
+
+    def _done(self, result: WriteResult) -> None:
+        self._saved = True
+        self._keep_draft(None)
+        for note in (*result.notes, *result.warnings):
+            self.deck.say(visible(note))
+        self.deck.say(t("screen.form.saved", ref=result.ref), undoable=True)
+        self.deck.leave(self)
+
+    def _refused(self, error: MemdeckError) -> None:
+        theirs = error.params.get("theirs")
+        if error.code == "stale_revision" and isinstance(theirs, Memory) and self._base is not None:
+            self.deck.open_conflict(self._base, theirs, self.texts(), self._done)
+        else:
+            self.deck.fail(error)
+
+    def _keep_draft(self, texts: dict[str, str] | None) -> None:
+        drafts = dict(self.deck.state.get("drafts", {}))
+        drafts.pop(self._draft_key, None)
+        if texts is not None:
+            drafts[self._draft_key] = texts
+        self.deck.state.set("drafts", drafts)
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(Select.Changed)
+    @on(Checkbox.Changed)
+    def _typed(self) -> None:
+        if self._filled and not self._saved:
+            texts = self.texts()
+            differs = any(texts[field] != fields.as_text(self._base, field) for field in fields.FIELDS)
+            self._keep_draft(texts if differs else None)
+
+    def do_app_back(self) -> None:
+        """Leave; what was typed stays as a draft."""
+        if self._draft_key in self.deck.state.get("drafts", {}):
+            self.deck.say(t("screen.form.kept"))
+        self.deck.leave(self)

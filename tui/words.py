@@ -1,0 +1,27 @@
+"""The engine's closed vocabularies in the interface's language."""
+
+from __future__ import annotations
+
+from engine.model.enums import Origin
+from tui.i18n import has, t
+
+
+def door(origin: Origin) -> str:
+    """Return the door that a write came through."""
+    return t(f"app.origin.{origin.value}")
+
+
+def operation_word(kind: str) -> str:
+    """Return a kind of operation; one without a translation shows itself."""
+    key = f"app.op.{kind}"
+    return t(key) if has(key) else kind
+
+
+def review_kind(kind: str) -> str:
+    """Return a kind of review item; a new kind without a text shows its own name."""
+    key = f"review.kind.{kind}"
+    return t(key) if has(key) else str(kind).replace("_", " ")
+
+
+REVIEW_TAB = {"topic_proposal": "topics"}
+"""The tab where a kind of review item is counted; every other kind is about memories."""
