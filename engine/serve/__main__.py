@@ -7,6 +7,7 @@ import logging
 import sys
 from pathlib import Path
 
+from engine.model.clock import clock_from_env
 from engine.model.errors import MemdeckError
 
 
@@ -29,7 +30,7 @@ def main(argv: list[str] | None = None) -> int:
 def _serve(options: argparse.Namespace) -> int:
     from engine.facade import open_engine
 
-    with open_engine(options.store) as engine:
+    with open_engine(options.store, clock=clock_from_env(trusted=False)) as engine:
         if options.stdio:
             from engine.serve.stdio import serve_stdio
 

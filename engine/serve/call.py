@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from engine.model.clock import Clock
 from engine.model.errors import MemdeckError
 from engine.model.memory import Caller
-from engine.serve.shapes import clip, one_line
+from engine.serve.shapes import clip, join_lines
 
 if TYPE_CHECKING:
     from engine.facade import Engine
@@ -21,11 +20,10 @@ _MESSAGE_COST = 80
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool: the engine, who calls from where, the idempotency key and the clock."""
+    """One call of a tool: the engine, who calls from where, and the idempotency key."""
 
     engine: Engine
     caller: Caller
-    clock: Clock
     key: str | None = None
 
     @property
@@ -61,8 +59,8 @@ class Envelope:
         """Return the envelope as plain values."""
         if self.error is None:
             return {"ok": True, "data": self.data, "notes": list(self.notes), "warnings": list(self.warnings)}
-        message = clip(one_line(self.error.message), _MESSAGE_COST)
-        hint = clip(one_line(self.error.hint), _MESSAGE_COST)
+        message = clip(join_lines(self.error.message), _MESSAGE_COST)
+        hint = clip(join_lines(self.error.hint), _MESSAGE_COST)
         return {"ok": False, "error": {"code": self.error.code, "message": message, "hint": hint}}
 
     def as_json(self) -> bytes:

@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from engine.model.clock import Clock, clock_from_env
 from engine.model.errors import MemdeckError
 from engine.model.memory import Caller
 from engine.serve.arguments import read_arguments
@@ -31,10 +30,9 @@ def call_tool(
     arguments: Mapping[str, object],
     *,
     key: str | None = None,
-    clock: Clock | None = None,
 ) -> Envelope:
     """Run a tool and return its envelope; never raises (W46, T45). `key` makes a repeated write one write."""
-    return _guarded(engine, caller, name, arguments, key, clock)[0]
+    return _guarded(engine, caller, name, arguments, key)[0]
 
 
 def call_tool_json(
@@ -44,10 +42,9 @@ def call_tool_json(
     arguments: Mapping[str, object],
     *,
     key: str | None = None,
-    clock: Clock | None = None,
 ) -> tuple[bytes, bool]:
     """Run a tool as `call_tool` does and return the envelope's JSON with whether it is ok."""
-    envelope, encoded = _guarded(engine, caller, name, arguments, key, clock)
+    envelope, encoded = _guarded(engine, caller, name, arguments, key)
     return encoded, envelope.ok
 
 
@@ -57,10 +54,9 @@ def _guarded(
     name: str,
     arguments: Mapping[str, object],
     key: str | None,
-    clock: Clock | None,
 ) -> tuple[Envelope, bytes]:
     try:
-        envelope = _run(engine, caller, name, arguments, key, clock)
+        envelope = _run(engine, caller, name, arguments, key)
         return envelope, envelope.as_json()
     except MemdeckError as error:
         failed = Envelope(error=error)
@@ -78,7 +74,6 @@ def _run(
     name: str,
     arguments: Mapping[str, object],
     key: str | None,
-    clock: Clock | None,
 ) -> Envelope:
     tool = TOOLS.get(name)
     if tool is None:
@@ -86,7 +81,7 @@ def _run(
     if key is not None and not 0 < len(key) <= _KEY_LENGTH:
         raise MemdeckError("invalid_argument", f"{KEY_META} must have 1 to {_KEY_LENGTH} characters", "shorten it")
     args, notes = read_arguments(tool.arguments, arguments, tool.renames)
-    answer = tool.handler(Call(engine, caller, clock or clock_from_env(trusted=False), key), args)
+    answer = tool.handler(Call(engine, caller, key), args)
     return Envelope(answer.data, (*notes, *answer.notes), answer.warnings)
 
 

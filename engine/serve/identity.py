@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from engine.model.enums import Origin
 from engine.model.memory import Caller
-from engine.serve.shapes import one_line
+from engine.serve.shapes import join_lines
 
 CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 WORKSPACE_META = "memdeck/workspace"
@@ -105,7 +105,7 @@ def new_session() -> str:
 def client_name(info: object) -> str:
     """Return the client's own name from its `clientInfo`, on one line; empty where it has none."""
     name = info.get("name") if isinstance(info, Mapping) else None
-    return one_line(name)[:_NAME_LENGTH] if isinstance(name, str) else ""
+    return join_lines(name)[:_NAME_LENGTH] if isinstance(name, str) else ""
 
 
 @dataclass

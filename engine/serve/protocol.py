@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from engine.model.clock import Clock
 from engine.serve import wire
 from engine.serve.dispatch import KEY_META, call_tool_json, describe
 from engine.serve.identity import Identity, client_name, workspace_named
@@ -51,18 +50,17 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Door:
-    """What all connections of a process share: the engine, its threads, the clock and the version to report."""
+    """What all connections of a process share: the engine, its threads and the version to report."""
 
     engine: Engine
     reads: Lane
     writes: Lane
-    clock: Clock
     version: str
 
     @classmethod
-    def to(cls, engine: Engine, clock: Clock, readers: int = 4) -> Door:
+    def to(cls, engine: Engine, readers: int = 4) -> Door:
         """Open a door to an engine: reads run in parallel, writes one after the other."""
-        return cls(engine, Lane("read", readers), Lane("write"), clock, _version())
+        return cls(engine, Lane("read", readers), Lane("write"), _version())
 
     @property
     def info(self) -> dict[str, str]:
@@ -249,7 +247,6 @@ class Connection:
                 tool,
                 arguments,
                 key=key if isinstance(key, str) else None,
-                clock=self.door.clock,
             )
 
         def result(envelope: bytes, ok: bool) -> object:

@@ -8,15 +8,18 @@ from msgspec import Meta, Struct
 
 from engine.model.enums import Kind, Mode, Scope, Type
 from engine.model.errors import MemdeckError, invalid
-from engine.model.memory import Filter, RecallQuery
+from engine.model.memory import Filter, Page, RecallQuery
 from engine.serve.arguments import NEEDED, UNLISTED, Revision, says
 from engine.serve.call import Answer, Call
-from engine.serve.shapes import hit_lines, one_line, page_of
+from engine.serve.shapes import RESULT_TOKENS, hit_lines, join_lines, page_of, weigh
 from engine.serve.times import end_of
 
 DEFAULT_HITS = 8
-_DEFAULT_BYTES = 1500
-_LEAST_BYTES = 300
+_FRAME_TOKENS = 60
+_PAGE_TOKENS = 75
+_BYTES_A_TOKEN = 4.5
+_LEAST_BYTES = 120
+_WIDE = 1000.0
 _MOST_REFS = 20
 _LONG_LIST = 10
 
@@ -86,7 +89,7 @@ def recall(call: Call, args: Recall) -> Answer:
     if not (args.query.strip() or topics or args.tags):
         raise invalid("query is missing", "give query as words or a question", parameter="query")
     before, cursor = _cursor(args.cursor)
-    mode, at_ms, known_ms = _time_mode(args, call.clock.now_ms())
+    mode, at_ms, known_ms = _time_mode(args, call.engine.now_ms())
     query = RecallQuery(
         text=args.query,
         mode=mode,
@@ -151,20 +154,35 @@ def read(call: Call, args: Read) -> Answer:
         raise invalid(f"refs must name 1 to {_MOST_REFS} memories", 'for example refs=["mem-7"]', parameter="refs")
     if len(refs) > 1 and (args.start_line > 1 or args.revision is not None):
         raise invalid("start_line and revision go with one reference", "read one memory at a time")
-    share = args.max_bytes or max(_LEAST_BYTES, _DEFAULT_BYTES // len(refs))
+    room = (RESULT_TOKENS - _FRAME_TOKENS) / len(refs) - _PAGE_TOKENS
+    notes: list[str] = []
     pages: list[dict[str, object]] = []
     failures: list[MemdeckError] = []
     for ref in refs:
         pinned = f"{ref}@{args.revision}" if args.revision is not None and "@" not in ref else ref
         try:
-            page = call.engine.read(call.caller, pinned, part=args.part, start_line=args.start_line, max_bytes=share)
+            page, max_bytes = _page(call, args, pinned, room)
         except MemdeckError as error:
             failures.append(error)
-        else:
-            pages.append(page_of(page))
+            continue
+        pages.append(page_of(page, _WIDE if args.max_bytes or len(refs) == 1 else room / 2))
+        if page.start_line == page.end_line and len(page.text.encode()) > max_bytes - 4:
+            notes.append(f"line {page.start_line} of {page.ref} may go on: ask for more max_bytes")
     if not pages:
         raise failures[0]
-    return Answer({"pages": pages}, warnings=tuple(f"{e.code}: {one_line(e.message)}" for e in failures))
+    warnings = tuple(f"{e.code}: {join_lines(e.message)}" for e in failures)
+    return Answer({"pages": pages}, tuple(notes), warnings)
+
+
+def _page(call: Call, args: Read, ref: str, room: float) -> tuple[Page, int]:
+    """Read as many bytes as asked for, else what costs about `room` tokens; return the bytes that were allowed, too."""
+    max_bytes = args.max_bytes or int(max(_LEAST_BYTES, room * _BYTES_A_TOKEN))
+    while True:
+        page = call.engine.read(call.caller, ref, part=args.part, start_line=args.start_line, max_bytes=max_bytes)
+        weight = weigh(page.text) + min(weigh(page.memory.description), room / 2)
+        if args.max_bytes or weight <= room or max_bytes == _LEAST_BYTES:
+            return page, max_bytes
+        max_bytes = max(_LEAST_BYTES, int(max_bytes * room / weight * 0.95))
 
 
 def status(call: Call, args: Status) -> Answer:

@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.model.clock import clock_from_env
 from engine.serve import wire
 from engine.serve.identity import Identity, Peer, new_session, peer_of, workspace_of
 from engine.serve.lanes import LineReader
@@ -192,7 +191,7 @@ def serve_socket(
 async def _serve(
     engine: Engine, sock: socket.socket, path: Path | None, workspace: Path | None, ready: Callable[[], None]
 ) -> None:
-    door = Door.to(engine, clock_from_env(trusted=False))
+    door = Door.to(engine)
     stopping = stop_event()
     async with SocketServer(door, workspace).listening(sock):
         ready()

@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from engine.model.enums import State
 from engine.model.memory import Hit, Memory, Page, WriteResult
+from engine.rules.textnorm import clip as cut
 
 RESULT_TOKENS = 600
 """The size of one result unless the caller asks for more (C48)."""
 
+_PIECES = re.compile(r"[A-Za-z\u00c0-\u1fff]+|[0-9]{1,3}|[^\sA-Za-z0-9]|\n")
 _FRAME_TOKENS = 60
 _HIT_TOKENS = 40
 _WIDE_LINE_TOKENS = 60
 
 
-def one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Join the lines of a text with spaces; nothing else is changed, memories are data."""
     return " ".join(part.strip() for part in text.splitlines()).strip()
 
 
-def cost(char: str) -> float:
-    """Estimate the tokens of one character, rather too high: letters 1/4, digits and signs 1/2, others 1."""
-    if char.isascii():
-        return 0.25 if char.isalpha() or char == " " else 0.5
-    return 1.0
+def _cost(piece: str) -> float:
+    """Estimate the tokens of one piece of text, rather too high."""
+    first = piece[0]
+    if first > "\uffff":
+        return 3.0
+    if first >= "\u2000" or not first.isalpha():
+        return 1.0
+    plain = piece.islower() or piece.istitle()
+    return max(1.0, len(piece) / (6 if plain and piece.isascii() else 2))
+
+
+def weigh(text: str) -> float:
+    """Estimate how many tokens a text costs at most: words, groups of three digits, signs, other characters."""
+    return sum(map(_cost, _PIECES.findall(text)))
 
 
 def clip(text: str, tokens: float) -> str:
     """Cut a text to about so many tokens, with an ellipsis where something went."""
-    if len(text) <= tokens:
-        return text
     spent = 0.0
-    for at, char in enumerate(text):
-        spent += cost(char)
+    for piece in _PIECES.finditer(text):
+        spent += _cost(piece[0])
         if spent > tokens:
-            return text[:at].rstrip() + "…"
+            return cut(text, piece.start() + 1)
     return text
 
 
@@ -56,8 +66,8 @@ def hit_lines(hits: Sequence[Hit], *, asked_for_more: bool, why: bool) -> list[d
 
 def _hit(hit: Hit, tokens: float, why: bool) -> dict[str, object]:
     memory = hit.memory
-    line: dict[str, object] = {"ref": memory.ref, "text": clip(one_line(memory.description), tokens)}
-    line["why"] = one_line(hit.why) if why else clip(one_line(hit.why), 14)
+    line: dict[str, object] = {"ref": memory.ref, "text": clip(join_lines(memory.description), tokens)}
+    line["why"] = join_lines(hit.why) if why else clip(join_lines(hit.why), 14)
     if hit.lines:
         line["lines"] = f"{hit.lines[0]}-{hit.lines[1]}"
     line |= _marks(memory)
@@ -83,10 +93,10 @@ def _marks(memory: Memory) -> dict[str, object]:
     return marks
 
 
-def page_of(page: Page) -> dict[str, object]:
+def page_of(page: Page, tokens: float) -> dict[str, object]:
     """Shape one page of a memory's text with its lines, its revision and where to read on."""
     memory = page.memory
-    shaped: dict[str, object] = {"ref": page.ref, "text": one_line(memory.description)}
+    shaped: dict[str, object] = {"ref": page.ref, "text": clip(join_lines(memory.description), tokens)}
     if memory.type:
         shaped["type"] = memory.type.value
     shaped["source"] = memory.source

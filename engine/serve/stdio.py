@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.model.clock import clock_from_env
 from engine.serve.identity import Identity, new_session, workspace_of
 from engine.serve.lanes import Lane, LineReader
 from engine.serve.protocol import Connection, Door
@@ -42,7 +41,7 @@ def serve_stdio(engine: Engine, *, workspace: Path | None = None) -> int:
 
 
 async def _serve(engine: Engine, out: int, workspace: Path | None) -> None:
-    door = Door.to(engine, clock_from_env(trusted=False), readers=2)
+    door = Door.to(engine, readers=2)
     reading, writing = Lane("stdin"), Lane("stdout")
     stopping = stop_event()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
+from urllib.parse import parse_qsl, quote
 
 from msgspec import Meta, Struct
 
@@ -87,7 +89,7 @@ def _draft(call: Call, args: Remember) -> Draft:
         raise invalid("text is missing", "give text as one sentence that says what to remember", parameter="text")
     if args.scope == "workspace" and call.caller.workspace is None:
         raise invalid("no workspace is known here", "leave out scope, or use global or session", parameter="scope")
-    now = call.clock.now_ms()
+    now = call.engine.now_ms()
     return Draft(
         text=text,
         body=args.body,
@@ -135,32 +137,56 @@ def _notes(result: WriteResult) -> tuple[str, ...]:
 
 def forget(call: Call, args: Forget) -> Answer:
     """Forget, archive or restore by reference, or list what matches and act on its confirm code (C13)."""
-    ways = [bool(args.refs), args.match is not None, bool(args.confirm)]
-    if sum(ways) != 1:
-        raise invalid("give exactly one of refs, match and confirm", 'for example refs=["mem-7@3"]')
-    if args.match is not None:
+    if args.match is not None and not args.confirm and not args.refs:
         return _list_matches(call, args.match, args.how)
+    if bool(args.refs) is bool(args.confirm):
+        raise invalid("give exactly one of refs, match and confirm", 'for example refs=["mem-7@3"]')
     if not args.reason.strip():
         raise invalid("reason is missing", "give reason as a text: why it may go", parameter="reason")
     if args.confirm:
-        results = call.engine.forget_matched(call.caller, args.confirm, reason=args.reason)
+        code, how, criteria = _confirmed(args)
+        results = call.engine.forget_matched(call.caller, criteria, code, how=how, reason=args.reason)
     else:
-        results = call.engine.forget(call.caller, args.refs, how=args.how, reason=args.reason, key=call.key)
+        results = call.engine.forget(call.caller, args.refs, how=args.how, reason=args.reason)
     return _forgotten(call, results)
 
 
 def _list_matches(call: Call, match: Match, how: str) -> Answer:
+    criteria = _criteria(match)
+    plan = call.engine.match(call.caller, criteria, how=how)
+    shown = list(plan.refs[:_SHOWN_REFS])
+    if not plan.total:
+        return Answer({"total": 0, "refs": []}, ("nothing matches",))
+    carried = "&".join(f"{key}={_escaped(value)}" for key, value in {"how": how, **criteria}.items())
+    confirm = f"{plan.confirm}?{carried}"
+    data: dict[str, object] = {"confirm": confirm, "total": plan.total, "refs": shown}
+    if plan.total > len(shown):
+        data["more"] = plan.total - len(shown)
+    return Answer(data, ("nothing is done yet: call forget with this confirm code and a reason",))
+
+
+def _criteria(match: Match) -> dict[str, str]:
     criteria = {key: value for key in _MATCH_KEYS if (value := getattr(match, key))}
     if not criteria:
         raise invalid("match is empty", "give match as an object with any of " + ", ".join(_MATCH_KEYS))
-    plan = call.engine.match(call.caller, criteria, how=how)
-    shown = list(plan.refs[:_SHOWN_REFS])
-    data: dict[str, object] = {"confirm": plan.confirm, "total": plan.total, "refs": shown}
-    if plan.total > len(shown):
-        data["more"] = plan.total - len(shown)
-    if not plan.total:
-        return Answer(data, ("nothing matches",))
-    return Answer(data, (f"nothing is done yet: call forget with confirm={plan.confirm} and a reason",))
+    return criteria
+
+
+def _escaped(text: str) -> str:
+    """Escape what separates; other scripts stay readable in a confirm code."""
+    return re.sub(r"[%&=+\s]", lambda found: quote(found[0], safe=""), text)
+
+
+def _confirmed(args: Forget) -> tuple[str, str, dict[str, str]]:
+    """Return the engine's code, the way and the criteria, which the confirm code carries along."""
+    code, _, carried = args.confirm.partition("?")
+    criteria = dict(parse_qsl(carried))
+    how = criteria.pop("how", args.how)
+    if not criteria and args.match is not None:
+        criteria = _criteria(args.match)
+    if not criteria or not set(criteria) <= set(_MATCH_KEYS):
+        raise invalid("confirm is not understood", "take confirm from the result of a match, unchanged")
+    return code, how, criteria
 
 
 def _forgotten(call: Call, results: list[WriteResult]) -> Answer:

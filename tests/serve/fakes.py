@@ -61,6 +61,9 @@ class FakeEngine:
     def __exit__(self, *_: object) -> None:
         pass
 
+    def now_ms(self) -> int:
+        return NOW_MS
+
     def interrupt(self) -> None:
         self.interrupted.set()
 
@@ -90,10 +93,8 @@ class FakeEngine:
             self.keys[key] = result
         return result
 
-    def forget(
-        self, by: Caller, refs: Sequence[str], *, how: str = "forget", reason: str = "", key: str | None = None
-    ) -> list[WriteResult]:
-        self._seen(by, "forget", refs=refs, how=how, reason=reason, key=key)
+    def forget(self, by: Caller, refs: Sequence[str], *, how: str = "forget", reason: str = "") -> list[WriteResult]:
+        self._seen(by, "forget", refs=refs, how=how, reason=reason)
         return [self._drop(ref) for ref in refs]
 
     def _drop(self, ref: str) -> WriteResult:
@@ -109,8 +110,10 @@ class FakeEngine:
         self.plans["code-1"] = refs
         return MatchPlan("code-1", refs, len(refs))
 
-    def forget_matched(self, by: Caller, confirm: str, *, reason: str) -> list[WriteResult]:
-        self._seen(by, "forget_matched", confirm=confirm, reason=reason)
+    def forget_matched(
+        self, by: Caller, criteria: Mapping[str, str], confirm: str, *, how: str = "forget", reason: str = ""
+    ) -> list[WriteResult]:
+        self._seen(by, "forget_matched", criteria=criteria, confirm=confirm, how=how, reason=reason)
         if confirm not in self.plans:
             raise not_found(f"the confirm code {confirm}")
         return [self._drop(ref) for ref in self.plans.pop(confirm)]
@@ -139,7 +142,7 @@ class FakeEngine:
         lines = found.body.split("\n")
         taken: list[str] = []
         for line in lines[start_line - 1 :]:
-            if taken and sum(map(len, taken)) + len(line) > max_bytes:
+            if taken and len(chr(10).join([*taken, line]).encode()) > max_bytes:
                 break
             taken.append(line)
         end = start_line - 1 + len(taken)
