@@ -35,6 +35,7 @@ from engine.store.audit import export_audit
 from engine.store.connection import Store
 from engine.store.rows import dump
 from engine.store.schema import SETTINGS
+from engine.store.snapshots import Restored
 from engine.usecases import (
     care,
     changing,
@@ -330,7 +331,7 @@ class Engine:
         """Check a snapshot against its manifest."""
         return snapshots.verify_snapshot(self._desk.store, name)
 
-    def restore_snapshot(self, by: Caller, name: str) -> snapshots.Restored:
+    def restore_snapshot(self, by: Caller, name: str) -> Restored:
         """Bring the store back to a snapshot."""
         return care.restore_snapshot(self._desk, by, name)
 

@@ -87,8 +87,8 @@ def is_whole(path: Path) -> bool:
 def build_database(path: Path, target: Path) -> int:
     """Make a database from an export at `target`; returns how many memories it holds.
 
-    Raises invalid_argument for a file of another form, a damaged one, or one that a newer memdeck wrote; `target` is then
-    worth nothing and the store untouched.
+    Raises invalid_argument for a file of another form or a damaged one, newer_store for one that a newer memdeck wrote;
+    `target` is then worth nothing and the store untouched.
     """
     try:
         with path.open("r", encoding="utf-8") as file:

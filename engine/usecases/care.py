@@ -72,11 +72,11 @@ def examine(directory: Path) -> list[Finding]:
         return []
     store = Store(directory, read_only=True)
     good = next((s for s in snapshots.list_snapshots(store) if snapshots.verify_snapshot(store, s.name).good), None)
-    mend = (
-        f"`memdeck snapshot restore {good.name}` sets the damaged file aside and brings back {good.memories} memories of {iso(good.at_ms)}"
-        if good
-        else "no good snapshot was found; keep the file and ask for help"
-    )
+    if good is None:
+        mend = "no good snapshot was found; keep the file and ask for help"
+    else:
+        saved = f"{good.memories} memories of {iso(good.at_ms)}"
+        mend = f"`memdeck snapshot restore {good.name}` sets the damaged file aside and brings back {saved}"
     return [Finding("error", "database", f"{path} is damaged ({problem})", mend)]
 
 

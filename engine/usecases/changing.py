@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Any
 
 from engine.model.enums import Kind, Scope, State, Status, Type
@@ -15,10 +16,10 @@ from engine.store.review import close_items_of
 from engine.store.rows import dump, load_memories
 from engine.store.transaction import Tx
 from engine.usecases.desk import Desk, check_revision, current, resolve
-from engine.usecases.drafts import prepare
+from engine.usecases.drafts import gate, prepare
 from engine.usecases.remembering import attach_topics
 
-_WORDS: dict[str, type] = {"type": Type, "kind": Kind, "scope": Scope, "status": Status}
+_WORDS: dict[str, type[StrEnum]] = {"type": Type, "kind": Kind, "scope": Scope, "status": Status}
 EDITABLE = (
     "description", "body", "name", "type", "kind", "aliases", "tags", "topics", "subject", "valid_from", "valid_to",
     "dated_at", "scope", "status", "baseline", "baseline_priority", "confidence", "scene", "scene_sub",
@@ -58,7 +59,7 @@ def edit(
     if old.locked and not by.is_owner:
         raise MemdeckError("locked", f"mem-{old.id} is locked by the owner", "tell the owner what should change")
     draft = _draft(old, changes)
-    prepared = prepare(draft, by, desk.settings, desk.store.clock.now_ms())
+    prepared = prepare(draft, by, gate(desk.settings, by), desk.store.clock.now_ms())
     with desk.store.write(by, "edit", reason=reason, source=stand.source) as tx:
         check_revision(load_memories(tx.conn, [old.id], bodies=False)[0], expected)
         columns: dict[str, object] = {
@@ -113,7 +114,7 @@ def _draft(old: Memory, changes: Mapping[str, object]) -> Draft:
 def _typed(name: str, value: object) -> object:
     if name in _WORDS:
         try:
-            return _WORDS[name](value)
+            return _WORDS[name](str(value))
         except ValueError:
             words = ", ".join(_WORDS[name])
             code = "invalid_status" if name == "status" else "invalid_argument"

@@ -45,7 +45,8 @@ def resolve(desk: Desk, by: Caller, text: str) -> Ref:
             found = [
                 r[0]
                 for r in conn.execute(
-                    "SELECT m.id FROM memories m JOIN versions v ON v.memory_id = m.id AND v.op_to IS NULL WHERE m.uid = ?"
+                    "SELECT m.id FROM memories m JOIN versions v ON v.memory_id = m.id AND v.op_to IS NULL"
+                    " WHERE m.uid = ?"
                     " UNION SELECT v.memory_id FROM versions v WHERE v.op_to IS NULL AND v.name IN (?, ?)"
                     " UNION SELECT v.memory_id FROM versions v WHERE v.op_to IS NULL AND"
                     " json_extract(v.extra, '$.source_path') IN (?, ?)",
@@ -66,9 +67,10 @@ def resolve(desk: Desk, by: Caller, text: str) -> Ref:
 
 
 def may_see(by: Caller, memory: Memory) -> bool:
-    """Tell whether a caller may see a memory by its reference: agents see nothing forgotten or waiting, nor another session's.
+    """Tell whether a caller may see a memory by its reference.
 
-    Another workspace's memory can be read by its number, as `everywhere` would find it.
+    Agents see nothing forgotten or waiting, nor what belongs to another session. Another workspace's memory can be
+    read by its number, as `everywhere` would find it.
     """
     if by.is_owner:
         return True

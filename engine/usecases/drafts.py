@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.model.enums import Kind, Origin, Scope, Type
@@ -23,6 +23,7 @@ MAX_ALIASES, MAX_ALIAS_CHARS = 24, 60
 MAX_TOPICS, MAX_NAME_CHARS = 20, 200
 MAX_TRIPLES, MAX_TERM_CHARS = 100, 200
 LONG_KEY_CHARS = 20
+_ONLY_NOISE = Checks(noise=True, secret=False, injection=False)
 _FAR_MS = 253_402_300_799_999
 """The last millisecond of the year 9999; no calendar date lies beyond."""
 
@@ -47,7 +48,16 @@ class Prepared:
         return value
 
 
-def prepare(draft: Draft, by: Caller, settings: Settings, now: int) -> Prepared:
+def gate(settings: Settings, by: Caller) -> Checks:
+    """Return which checks of admission are on for a door (C7); a file that was kept is no noise."""
+    return Checks(
+        noise=settings.flag("admission.noise") and by.origin is not Origin.IMPORT,
+        secret=settings.flag("admission.secret"),
+        injection=settings.flag("admission.injection"),
+    )
+
+
+def prepare(draft: Draft, by: Caller, checks: Checks, now: int) -> Prepared:
     """Check and complete a draft; raises invalid_argument, refused_noise or refused_secret.
 
     A long or many-lined text becomes the body, and its first sentence the description.
@@ -79,7 +89,7 @@ def prepare(draft: Draft, by: Caller, settings: Settings, now: int) -> Prepared:
     _check_times(draft)
     if not (math.isfinite(draft.confidence) and 0 <= draft.confidence <= 1):
         raise invalid(f"confidence {draft.confidence} is not between 0 and 1", "leave it out, or give 0 to 1")
-    verdict = inspect(draft, text, body, settings, noise=by.origin is not Origin.IMPORT)
+    verdict = inspect(draft, text, body, checks)
     stand = standing(by.origin, draft.said_by, imported=draft.imported_authority)
     scope, key = _scope(draft, by)
     valid_from = draft.valid_from if draft.valid_from is not None else min(draft.dated_at or now, now)
@@ -99,30 +109,24 @@ def prepare(draft: Draft, by: Caller, settings: Settings, now: int) -> Prepared:
     return Prepared(draft, text, body, columns, stand, verdict, tuple(notes))
 
 
-def inspect(draft: Draft, text: str, body: str, settings: Settings, *, noise: bool = True) -> Verdict:
+def inspect(draft: Draft, text: str, body: str, checks: Checks) -> Verdict:
     """Run admission over everything that would be stored (C7); raises refused_noise or refused_secret.
 
     An injection comes back as the verdict: the caller stores it quarantined.
     """
-    whole = "\n".join(
-        part
-        for part in (
-            text, body, draft.name, draft.subject, *draft.aliases, *draft.tags, *draft.topics,
-            *(f"{t.subject} {t.relation} {t.object}" for t in draft.triples), *_strings(draft.extra), *_strings(draft.perception),
+    if checks.noise and not body and admit(text, checks=_ONLY_NOISE).check == "noise":
+        raise MemdeckError(
+            "refused_noise",
+            "this says nothing worth keeping, so it was not stored",
+            "remember a fact, a wish or a decision",
+            check="noise",
         )
-        if part
+    triples = (f"{t.subject} {t.relation} {t.object}" for t in draft.triples)
+    parts = (
+        text, body, draft.name, draft.subject, *draft.aliases, *draft.tags, *draft.topics, *triples,
+        *_strings(draft.extra), *_strings(draft.perception),
     )  # fmt: skip
-    checks = Checks(
-        noise=False, secret=settings.flag("admission.secret"), injection=settings.flag("admission.injection")
-    )
-    if noise and not body and settings.flag("admission.noise"):
-        verdict = admit(text, checks=Checks(noise=True, secret=False, injection=False))
-        if verdict.check == "noise":
-            raise MemdeckError(
-                "refused_noise", "this says nothing worth keeping, so it was not stored", "remember a fact, a wish or a decision",
-                check="noise",
-            )  # fmt: skip
-    verdict = admit(whole, checks=checks)
+    verdict = admit("\n".join(part for part in parts if part), checks=replace(checks, noise=False))
     if verdict.check == "secret":
         raise MemdeckError(
             "refused_secret",
@@ -137,8 +141,8 @@ def inspect(draft: Draft, text: str, body: str, settings: Settings, *, noise: bo
 def _strings(value: object) -> Iterable[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict) or hasattr(value, "items"):
-        for key, inner in value.items():  # type: ignore[union-attr]
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
             yield str(key)
             yield from _strings(inner)
     elif isinstance(value, list | tuple):

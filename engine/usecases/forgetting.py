@@ -146,7 +146,8 @@ def _own_forgotten(desk: Desk, by: Caller, text: str) -> Memory:
     with desk.store.read() as conn:
         found = load_memories(conn, [ref.id])
         row = conn.execute(
-            "SELECT o.origin, o.actor FROM states s JOIN operations o ON o.op = s.op_from WHERE s.memory_id = ? AND s.op_to IS NULL",
+            "SELECT o.origin, o.actor FROM states s JOIN operations o ON o.op = s.op_from"
+            " WHERE s.memory_id = ? AND s.op_to IS NULL",
             (ref.id,),
         ).fetchone()
     archived = bool(found) and found[0].state is State.ARCHIVED and may_see(by, found[0])
@@ -225,7 +226,8 @@ def _criteria_sql(given: Mapping[str, str]) -> tuple[str, list[object]]:
             # A subject may be the memory's own or that of one of its statements; the other two are statements only.
             own = " OR v.subject = ?" if name == "subject" else ""
             parts.append(
-                f"(EXISTS (SELECT 1 FROM facts f WHERE f.memory_id = v.memory_id AND f.op_to IS NULL AND f.{name} = ?){own})"
+                "(EXISTS (SELECT 1 FROM facts f WHERE f.memory_id = v.memory_id AND f.op_to IS NULL"
+                f" AND f.{name} = ?){own})"
             )
             values += [value] * (2 if own else 1)
     return " AND ".join(parts), values
@@ -298,7 +300,8 @@ def wipe_free_space(desk: Desk) -> bool:
         busy, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         done = not busy
         conn.execute(
-            "INSERT INTO cursors (name, value) VALUES ('wipe_pending', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            "INSERT INTO cursors (name, value) VALUES ('wipe_pending', ?)"
+            " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (json.dumps(not done),),
         )
     return done
@@ -324,7 +327,8 @@ def cleanup(desk: Desk, by: Caller, *, dry_run: bool = True) -> CleanupReport:
         still = [
             r[0]
             for r in tx.conn.execute(
-                f"SELECT memory_id FROM states WHERE op_to IS NULL AND state = 'deleted' AND memory_id IN ({marks(len(ids))})",
+                "SELECT memory_id FROM states WHERE op_to IS NULL AND state = 'deleted'"
+                f" AND memory_id IN ({marks(len(ids))})",
                 ids,
             )
         ]

@@ -16,6 +16,7 @@ from engine.model.enums import Kind, Origin, ReviewKind, Scope, State, Type
 from engine.model.errors import MemdeckError
 from engine.model.memory import Caller, Draft
 from engine.model.records import ImportReport
+from engine.rules.admission import Checks
 from engine.store.memories import fingerprint, new_version, set_state, set_tags
 from engine.store.rows import load_memories
 from engine.store.snapshots import make_snapshot, replace_content
@@ -24,7 +25,7 @@ from engine.transfer.plan import ImportPlan, ParsedMemory, Planned, Problem
 from engine.transfer.whole import build_database
 from engine.usecases.changing import require_owner
 from engine.usecases.desk import Desk
-from engine.usecases.drafts import Prepared, prepare
+from engine.usecases.drafts import Prepared, gate, prepare
 from engine.usecases.remembering import begin, close_validity, quarantine
 
 BATCH = 400
@@ -38,6 +39,7 @@ class _Run:
 
     name: str
     by: Caller
+    checks: Checks
     numbers: Counter[str] = field(default_factory=Counter)
     types: Counter[str] = field(default_factory=Counter)
     problems: list[Mapping[str, object]] = field(default_factory=list)
@@ -73,7 +75,7 @@ def run_import(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | No
     snapshot = make_snapshot(
         desk.store, kind="run", reason=f"before importing {plan.root}", keep=desk.settings.number("snapshots.keep_runs")
     )
-    run = _Run(_run_name(desk, plan.root), door, problems=[_shown(p) for p in plan.problems])
+    run = _Run(_run_name(desk, plan.root), door, gate(desk.settings, door), problems=[_shown(p) for p in plan.problems])
     total = len(plan.memories)
     for start in range(0, total, BATCH):
         batch = _changed(desk, run, plan.root, plan.memories[start : start + BATCH])
@@ -141,7 +143,7 @@ class _Known:
 def _take(desk: Desk, tx: Tx, run: _Run, root: str, memory: ParsedMemory) -> None:
     known = _known(tx.conn, root, memory)
     try:
-        prepared = prepare(draft_of(memory, root), run.by, desk.settings, tx.at)
+        prepared = prepare(draft_of(memory, root), run.by, run.checks, tx.at)
     except MemdeckError as error:
         run.numbers["refused"] += 1
         _note(run, memory, error.code, error.message)
@@ -196,10 +198,10 @@ def _known(conn: sqlite3.Connection, root: str, memory: ParsedMemory) -> _Known 
     The same bytes under the same relative path are the same file, wherever the directory stands now.
     """
     rows = conn.execute(
-        "SELECT v.memory_id, json_extract(v.extra, '$.sha256'), json_extract(v.extra, '$.root'), s.state FROM versions v"
-        " JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL"
-        " WHERE v.op_to IS NULL AND json_extract(v.extra, '$.source_path') = ? AND json_extract(v.extra, '$.workspace') IS ?"
-        " ORDER BY v.vid DESC",
+        "SELECT v.memory_id, json_extract(v.extra, '$.sha256'), json_extract(v.extra, '$.root'), s.state"
+        " FROM versions v JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL"
+        " WHERE v.op_to IS NULL AND json_extract(v.extra, '$.source_path') = ?"
+        " AND json_extract(v.extra, '$.workspace') IS ? ORDER BY v.vid DESC",
         (memory.source_path, memory.workspace),
     ).fetchall()
     for memory_id, digest, _, state in rows:
@@ -243,7 +245,8 @@ def draft_of(memory: ParsedMemory, root: str) -> Draft:
         text=memory.description, body=memory.body, name=memory.name, kind=Kind(memory.kind), type=Type(memory.type),
         aliases=memory.aliases, tags=memory.tags, valid_from=memory.valid_from, valid_to=memory.valid_to,
         dated_at=memory.dated_at or None, scope=Scope.WORKSPACE if memory.workspace else Scope.GLOBAL,
-        scope_key=memory.workspace, baseline=memory.baseline, baseline_priority=memory.baseline_priority or 0, extra=extra,
+        scope_key=memory.workspace, baseline=memory.baseline, baseline_priority=memory.baseline_priority or 0,
+        extra=extra,
     )  # fmt: skip
 
 

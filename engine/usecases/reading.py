@@ -253,8 +253,8 @@ def topics(desk: Desk) -> list[Named]:
     """Return all topics with how many current memories stand under each, by name."""
     with desk.store.read() as conn:
         rows = conn.execute(
-            "SELECT t.code, t.name, (SELECT count(*) FROM memory_topics l JOIN states s ON s.memory_id = l.memory_id AND"
-            " s.op_to IS NULL AND s.state = 'active' WHERE l.topic_id = t.topic_id AND l.op_to IS NULL), t.status,"
+            "SELECT t.code, t.name, (SELECT count(*) FROM memory_topics l JOIN states s ON s.memory_id = l.memory_id"
+            " AND s.op_to IS NULL AND s.state = 'active' WHERE l.topic_id = t.topic_id AND l.op_to IS NULL), t.status,"
             " t.description, t.aliases FROM topics t WHERE t.op_to IS NULL ORDER BY t.name"
         ).fetchall()
     return [Named(r[0], r[1], r[2], r[3], r[4], tuple(json.loads(r[5]))) for r in rows]

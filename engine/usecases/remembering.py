@@ -28,7 +28,7 @@ from engine.store.rows import load_memories
 from engine.store.schema import SIGHTINGS, TOMBSTONES
 from engine.store.transaction import Tx
 from engine.usecases.desk import Desk, check_revision, current, resolve
-from engine.usecases.drafts import Prepared, is_deduplicated, prepare
+from engine.usecases.drafts import Prepared, gate, is_deduplicated, prepare
 from engine.usecases.rivals import propose_rivals
 
 WAITS = "the owner decides; trying again is useless"
@@ -40,11 +40,12 @@ def remember(
     """Store a fact, or what replaces one: `was` outdated supersedes it (C2), wrong corrects it (C6).
 
     The answer's state is active, pending (the owner decides) or quarantined. A repeated `key` of the same client
-    returns the first answer. Raises refused_noise, refused_secret, invalid_argument, stale_revision, locked, needs_human.
+    returns the first answer. Raises refused_noise, refused_secret, invalid_argument, stale_revision, locked or
+    needs_human.
     """
     if was not in ("outdated", "wrong"):
         raise invalid(f"was={was!r} is not known", "say outdated (it changed) or wrong (it never was true)")
-    prepared = prepare(draft, by, desk.settings, desk.store.clock.now_ms())
+    prepared = prepare(draft, by, gate(desk.settings, by), desk.store.clock.now_ms())
     target = None
     if replaces is not None:
         ref = resolve(desk, by, replaces)
@@ -230,11 +231,13 @@ def quarantine(
             seen_again=True,
         )
     memory_id = begin(tx, prepared, State.QUARANTINED, cause)
+    seen = {"cause": cause, "check": prepared.verdict.kind, "said_by": prepared.standing.source, **(evidence or {})}
+    asked: dict[str, object] = {"topics": list(prepared.draft.topics)}
+    if target is not None:
+        asked |= {"replaces": target.id, "revision": target.revision, "was": was}
     item = open_item(
         tx, kind, f"{kind.value}:{memory_id}", title=prepared.text[:200], memory_id=memory_id,
-        rival_id=target.id if target else None,
-        evidence={"cause": cause, "check": prepared.verdict.kind, "said_by": prepared.standing.source, **(evidence or {})},
-        proposal={"replaces": target.id, "revision": target.revision, "was": was} if target else {"topics": list(prepared.draft.topics)},
+        rival_id=target.id if target else None, evidence=seen, proposal=asked,
     )  # fmt: skip
     tx.describe(f"waits ({cause}): {prepared.text[:100]}")
     reason = {
@@ -307,7 +310,7 @@ def _replace(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, target: Memory,
 
 
 def correct(tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
-    """Write what was right all along as the next version of the same memory (C3, C6); its validity stays unless given."""
+    """Write what was right all along as the next version of the same memory; its validity stays unless given (C6)."""
     draft, columns = prepared.draft, prepared.columns
     changes: dict[str, object] = {
         "description": prepared.text, "body": prepared.body, "fingerprint": columns["fingerprint"],
