@@ -35,6 +35,14 @@ def require_ref(text: str) -> Ref:
     return ref
 
 
+def workspace_names(workspace: str | None) -> tuple[str, ...]:
+    """Return the names under which memories of a workspace may stand: its path, and the folder that hosts make of it.
+
+    Claude Code keeps the memories of `/home/ren/notes` in `projects/-home-ren-notes`; imported ones carry that name.
+    """
+    return () if workspace is None else (workspace, re.sub(r"[^A-Za-z0-9]", "-", workspace))
+
+
 def new_uid() -> str:
     """Return a fresh identity for sync: 32 hexadecimal digits."""
     return uuid.uuid4().hex

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.model.enums import Mode, Scope, State
+from engine.model.ids import workspace_names
 from engine.model.memory import Caller, Filter
 from engine.rules.textnorm import fold
 from engine.store.rows import marks, open_at
@@ -116,14 +117,17 @@ def _states(where: Condition, states: Sequence[State], locked: bool | None, know
 
 
 def _scope(where: Condition, by: Caller, everywhere: bool) -> None:
+    if everywhere and by.is_owner:
+        return
     if everywhere:
         where.add("(v.scope <> ? OR v.scope_key IS ?)", Scope.SESSION.value, by.session)
         return
+    names = workspace_names(by.workspace)
     where.add(
-        "(v.scope = ? OR (v.scope = ? AND v.scope_key IS ?) OR (v.scope = ? AND v.scope_key IS ?))",
+        f"(v.scope = ? OR (v.scope = ? AND v.scope_key IN ({marks(len(names))})) OR (v.scope = ? AND v.scope_key IS ?))",
         Scope.GLOBAL.value,
         Scope.WORKSPACE.value,
-        by.workspace,
+        *names,
         Scope.SESSION.value,
         by.session,
     )
