@@ -17,6 +17,8 @@ from engine.transfer.quoting import REMOVED, value_lines
 
 CLOSING = re.compile(r"(?:---|\.\.\.)\s*")
 LONG_CLOSING = re.compile(r"-{4,}\s*")
+MOST_PROBLEMS = 50
+"""So many troubles of one header are listed one by one."""
 INDENTED = re.compile(r"\s|- ")
 
 
@@ -75,7 +77,11 @@ def parse_text(decoded: Decoded, file: str = "", problems: tuple[Problem, ...] =
     if fences is None:
         return Document({}, "", text, decoded.eol, decoded.bom, decoded.encoding, problems, {}, decoded.raw)
     reading = read_header([line.rstrip("\r") for line in lines[fences.first : fences.last]], at=fences.first)
-    found = [Problem(file, item.line + 1, item.kind, item.why, item.recovered) for item in reading.troubles]
+    troubles = reading.troubles[:MOST_PROBLEMS]
+    found = [Problem(file, item.line + 1, item.kind, item.why, item.recovered) for item in troubles]
+    if len(troubles) < len(reading.troubles):
+        more = len(reading.troubles) - len(troubles)
+        found.append(Problem(file, fences.last + 1, "yaml", f"{more} more lines like these", "kept in the header"))
     if fences.why:
         found.append(Problem(file, fences.last + 1, "yaml", fences.why, "the keys are read, the body is kept"))
     body_index = fences.body

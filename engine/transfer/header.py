@@ -290,7 +290,7 @@ def read_flow(text: str, whys: list[tuple[str, str]]) -> object:
 def split_flow(text: str) -> list[str] | None:
     """Split a flat flow list at its commas; None when it nests, does not close, or goes on behind the bracket."""
     parts: list[str] = []
-    start, index, quote = 1, 1, ""
+    start, index, quote, fresh = 1, 1, "", True
     while index < len(text):
         char = text[index]
         if quote:
@@ -298,7 +298,7 @@ def split_flow(text: str) -> list[str] | None:
                 index += 1
             elif char == quote:
                 quote = ""
-        elif char in "\"'" and not text[start:index].strip():
+        elif char in "\"'" and fresh:
             quote = char
         elif char in "[{":
             return None
@@ -308,6 +308,7 @@ def split_flow(text: str) -> list[str] | None:
             if char == "]":
                 rest = text[start:].strip()
                 return [part for part in parts if part] if not rest or rest.startswith("#") else None
+        fresh = char == "," or (fresh and char.isspace())
         index += 1
     return None
 

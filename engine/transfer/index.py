@@ -11,7 +11,7 @@ from engine.transfer.links import SCHEME, WIKI
 from engine.transfer.plan import IndexEntry, IndexProse
 
 ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+(.*)")
-CELL_LINK = re.compile(r"\[([^\[\]]*)\]\((<[^<>]+>|[^()]*?\.md(?:#[^()\s]*)?)\)")
+CELL_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((<[^<>]+>|[^()]*?\.md(?:#[^()\s]*)?)\)")
 ENTRY = re.compile(rf"(?:\*\*)?{CELL_LINK.pattern}(?:\*\*)?(.*)")
 DIVIDER = re.compile(r"[ \t]*\|?[ \t:|-]+\|?[ \t]*")
 HEADING = re.compile(r"#{1,6}[ \t]+(.+?)[ \t#]*")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from engine.transfer.fields import limited
 from engine.transfer.index import Index
 from engine.transfer.links import Resolver, Target, fold
-from engine.transfer.plan import IndexEntry, ParsedMemory, Planned, Problem
+from engine.transfer.plan import IndexEntry, Link, ParsedMemory, Planned, Problem
 
 MAX_HOOKS, MAX_HOOK = 24, 300
 
@@ -22,8 +22,11 @@ def settle(memories: list[ParsedMemory], indexes: dict[str, Index]) -> tuple[lis
         indexes[path] = settle_index(path, index, resolver, problems)
     problems += unlisted(memories, indexes)
     hooks = hooks_by_file(indexes)
-    linked = [with_links(memory, resolver, problems) for memory in memories]
-    linked = [with_hooks(memory, hooks.get(memory.source_path, [])) for memory in linked]
+    linked = []
+    for memory in memories:
+        links = settle_links(memory, resolver, problems) if memory.links else ()
+        said = said_by_index(memory, hooks.get(memory.source_path, []))
+        linked.append(replace(memory, links=links, hooks=said) if links or said else memory)
     return with_supersession(linked, resolver, problems), problems
 
 
@@ -82,20 +85,18 @@ def hooks_by_file(indexes: dict[str, Index]) -> dict[str, list[IndexEntry]]:
     return hooks
 
 
-def with_hooks(memory: ParsedMemory, entries: list[IndexEntry]) -> ParsedMemory:
-    """Add what an index says about a memory and the memory itself does not: titles and the text behind the dash."""
+def said_by_index(memory: ParsedMemory, entries: list[IndexEntry]) -> tuple[str, ...]:
+    """Return what an index says about a memory and the memory does not: titles and the text behind the dash."""
     if not entries:
-        return memory
+        return ()
     own = {fold(memory.name), fold(memory.description), fold(posixpath.basename(memory.source_path))}
     said = [text for entry in entries for text in (entry.title, entry.hook) if text and fold(text) not in own]
     hooks, _ = limited(said, MAX_HOOKS, MAX_HOOK)
-    return replace(memory, hooks=hooks)
+    return hooks
 
 
-def with_links(memory: ParsedMemory, resolver: Resolver, problems: list[Problem]) -> ParsedMemory:
+def settle_links(memory: ParsedMemory, resolver: Resolver, problems: list[Problem]) -> tuple[Link, ...]:
     """Resolve a memory's links; each target that is not there is listed once."""
-    if not memory.links:
-        return memory
     links = []
     missing: set[str] = set()
     for link in memory.links:
@@ -104,7 +105,7 @@ def with_links(memory: ParsedMemory, resolver: Resolver, problems: list[Problem]
         if found is None and link.form != "embed" and fold(link.target) not in missing:
             missing.add(fold(link.target))
             problems.append(Problem(memory.source_path, link.line, "dangling_link", f"no memory {link.target}"))
-    return replace(memory, links=tuple(links))
+    return tuple(links)
 
 
 def resolve_link(memory: ParsedMemory, target: str, form: str, resolver: Resolver) -> str | None:

@@ -23,6 +23,7 @@ INSTRUCTIONS = frozenset(
 )
 LEFT_OVERS = (".tmp", ".temp", ".swp", ".part", ".crdownload", "~")
 BACKUPS = (".bak", ".backup", ".orig", ".old", ".rej")
+BREAKS = "\n\r"
 JSON_ENDS = (".json", ".jsonl", ".ndjson")
 
 
@@ -53,7 +54,7 @@ def scan(root: Path) -> Tree:
         try:
             entries = sorted(os.scandir(directory), key=lambda item: unicodedata.normalize("NFC", item.name))
         except OSError as error:
-            tree.problems.append(Problem(prefix or ".", 0, "unreadable", reason(error), "skipped"))
+            tree.problems.append(Problem(prefix.rstrip("/") or ".", 0, "unreadable", reason(error), "skipped"))
             continue
         skipped: list[Problem] = []
         folders: list[tuple[str, Path]] = []
@@ -64,6 +65,8 @@ def scan(root: Path) -> Tree:
                     skip_hidden(path, Path(entry.path), tree)
                     if entry.name == ".obsidian":
                         tree.vaults.append(prefix)
+                elif why := bad_name(entry.name, BREAKS):
+                    tree.problems.append(Problem(shown(path), 0, "bad_name", why, "skipped with all that is in it"))
                 else:
                     folders.append((f"{path}/", Path(entry.path)))
                 continue
@@ -73,7 +76,7 @@ def scan(root: Path) -> Tree:
                 skipped.append(problem)
             else:
                 tree.candidates.append(Candidate(path, Path(entry.path)))
-        tree.problems += listed(skipped, prefix or ".")
+        tree.problems += listed(skipped, prefix.rstrip("/") or ".")
         waiting += reversed(folders)
     return tree
 
@@ -105,7 +108,7 @@ def listed(problems: list[Problem], directory: str) -> list[Problem]:
 def refuse(entry: os.DirEntry[str], path: str) -> Problem | None:
     """Return why an entry is no candidate, or None."""
     name = entry.name
-    why = bad_name(name)
+    why = bad_name(name, f"\\:{BREAKS}")
     if why:
         return Problem(shown(path), 0, "bad_name", why, "skipped")
     if entry.is_symlink():
@@ -117,11 +120,11 @@ def refuse(entry: os.DirEntry[str], path: str) -> Problem | None:
     return Problem(path, 0, "skipped", f"{why}: {form}" if form else why) if why else None
 
 
-def bad_name(name: str) -> str:
-    """Return what is wrong with a file's name, or nothing (S11)."""
+def bad_name(name: str, forbidden: str) -> str:
+    """Return what is wrong with a name, or nothing (S11)."""
     if any("\udc80" <= char <= "\udcff" for char in name):
         return "the name is not UTF-8"
-    if any(char in name for char in "\\:\0\n\r"):
+    if any(char in name for char in forbidden):
         return "the name holds a character that is not allowed"
     return ""
 
