@@ -19,14 +19,9 @@ from engine.transfer.links import Resolver, Target, find_links, without_code
 from engine.transfer.markdown import read_memory
 
 CHINA = timezone(timedelta(hours=8))
-MARKS = (
-    "[|]|(|)|[[|]]|![[|.md|#|a|值|`|```|~~~|- |* |1. |: |**|<!--|-->|> |\n|---|name: |tags: |type: |updated: ".split(
-        "|"
-    )
-)
-TEXTS = st.lists(st.sampled_from([*MARKS, "|", "2026-01-01", "supersedes: ", "../", "{", "}"]), max_size=40).map(
-    "".join
-)
+MARKS = "[|]|(|)|[[|]]|![[|.md|#|a|值|`|```|~~~|- |* |1. |: |**|<!--|-->|> |\n|---|{|}|../|2026-01-01"
+KEYS = ["|", "name: ", "tags: ", "type: ", "updated: ", "supersedes: "]
+TEXTS = st.lists(st.sampled_from([*MARKS.split("|"), *KEYS]), max_size=40).map("".join)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +130,7 @@ def test_an_index_does_not_confuse_names_that_end_alike() -> None:
         ("* [T](a.md): hook", ("T", "a.md", "hook")),
         ("1. [T](a.md)", ("T", "a.md", "")),
         ("- **[T](a.md)** – hook", ("T", "a.md", "hook")),
-        ("- [T [x] y](a.md) — hook", None),
+        ("- [T [x] y](a.md) — hook", ("T [x] y", "a.md", "hook")),
         ("- [T](a.md#L12) — hook", ("T", "a.md", "hook")),
         ("- [T](a%20b.md) — hook", ("T", "a b.md", "hook")),
         ("- [T](<a (b).md>) — hook", ("T", "a (b).md", "hook")),
@@ -178,9 +173,16 @@ def test_content_is_no_index() -> None:
 
 @pytest.mark.parametrize(
     ("word", "expected"),
-    [("user", ("user", True)), ("Feedback", ("feedback", True)), ("", ("reference", True))]
-    + [("Technique", ("reference", False)), ("decision", ("project", False)), ("用户", ("user", False))]
-    + [("procedural", ("feedback", False)), ("whatever", ("reference", False))],
+    [
+        ("user", ("user", True)),
+        ("Feedback", ("feedback", True)),
+        ("", ("reference", True)),
+        ("Technique", ("reference", False)),
+        ("decision", ("project", False)),
+        ("用户", ("user", False)),
+        ("procedural", ("feedback", False)),
+        ("whatever", ("reference", False)),
+    ],
 )
 def test_types(word: str, expected: tuple[str, bool]) -> None:
     assert type_of(word) == expected
