@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta, inspect
 
 from engine.model.errors import MemdeckError, invalid
+from engine.serve.shapes import join_lines
 
 UNLISTED = Meta(extra={"unlisted": True})
 """Marks a parameter that is accepted, but not shown in the schema (6.2)."""
@@ -179,7 +180,7 @@ def read_arguments(struct: type[S], given: Mapping[str, object], renames: Mappin
         if name == "_meta" or value is None:
             continue
         if parameter is None:
-            ignored.append(name[:40])
+            ignored.append(join_lines(name)[:40])
         elif parameter.name not in values or name in known:
             values[parameter.name] = parameter.read(value)
     missing = [p for p in known.values() if p.required and p.name not in values]

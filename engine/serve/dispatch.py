@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from engine.model.errors import MemdeckError
+from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Caller
 from engine.serve.arguments import read_arguments
 from engine.serve.call import Call, Envelope
@@ -29,7 +29,7 @@ def call_tool(
     name: str,
     arguments: Mapping[str, object],
     *,
-    key: str | None = None,
+    key: object = None,
 ) -> Envelope:
     """Run a tool and return its envelope; never raises (W46, T45). `key` makes a repeated write one write."""
     return _guarded(engine, caller, name, arguments, key)[0]
@@ -41,7 +41,7 @@ def call_tool_json(
     name: str,
     arguments: Mapping[str, object],
     *,
-    key: str | None = None,
+    key: object = None,
 ) -> tuple[bytes, bool]:
     """Run a tool as `call_tool` does and return the envelope's JSON with whether it is ok."""
     envelope, encoded = _guarded(engine, caller, name, arguments, key)
@@ -53,7 +53,7 @@ def _guarded(
     caller: Caller,
     name: str,
     arguments: Mapping[str, object],
-    key: str | None,
+    key: object,
 ) -> tuple[Envelope, bytes]:
     try:
         envelope = _run(engine, caller, name, arguments, key)
@@ -73,13 +73,13 @@ def _run(
     caller: Caller,
     name: str,
     arguments: Mapping[str, object],
-    key: str | None,
+    key: object,
 ) -> Envelope:
     tool = TOOLS.get(name)
     if tool is None:
         raise MemdeckError("unknown_tool", f"there is no tool {name[:40]!r}", "tools: " + ", ".join(TOOLS))
-    if key is not None and not 0 < len(key) <= _KEY_LENGTH:
-        raise MemdeckError("invalid_argument", f"{KEY_META} must have 1 to {_KEY_LENGTH} characters", "shorten it")
+    if key is not None and not (isinstance(key, str) and 0 < len(key) <= _KEY_LENGTH):
+        raise invalid(f"{KEY_META} is not understood", f"give it as a text of 1 to {_KEY_LENGTH} characters")
     args, notes = read_arguments(tool.arguments, arguments, tool.renames)
     answer = tool.handler(Call(engine, caller, key), args)
     return Envelope(answer.data, (*notes, *answer.notes), answer.warnings)

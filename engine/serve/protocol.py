@@ -40,7 +40,7 @@ ROOTS_S = 0.5
 """How long a call waits for the folders that the client promised to name."""
 
 _PLAIN = "memdeck/"
-_LATE = "memdeck is shutting down; whether the call took effect is unknown"
+_LATE = "shutting down: this call was not waited for; whether it took effect is unknown"
 _LIST_TTL_MS = 300_000
 INSTRUCTIONS = (
     "Long-term memory, shared with its owner. Call context when a task begins, recall when you need to know more, "
@@ -117,14 +117,15 @@ class Connection:
             self.greeted = True
         await self.finish(FINISH_S)
 
-    async def finish(self, seconds: float) -> None:
-        """Answer the calls in flight; those that take longer get an error, their outcome being unknown."""
+    async def finish(self, seconds: float) -> int:
+        """Answer the calls in flight; return how many took longer and got an error, their outcome being unknown."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=seconds)
         late, self._calls = self._calls, {}
         for id, task in late.items():
             task.cancel()
             await self._send(wire.error_line(id, wire.SHUTTING_DOWN, _LATE))
+        return len(late)
 
     @property
     def busy(self) -> bool:
@@ -246,7 +247,7 @@ class Connection:
                 self.identity.caller(meta),
                 tool,
                 arguments,
-                key=key if isinstance(key, str) else None,
+                key=key,
             )
 
         def result(envelope: bytes, ok: bool) -> object:

@@ -19,6 +19,7 @@ _FRAME_TOKENS = 60
 _PAGE_TOKENS = 75
 _BYTES_A_TOKEN = 4.5
 _LEAST_BYTES = 120
+_LEAST_ROOM = 40.0
 _WIDE = 1000.0
 _MOST_REFS = 20
 _LONG_LIST = 10
@@ -154,7 +155,7 @@ def read(call: Call, args: Read) -> Answer:
         raise invalid(f"refs must name 1 to {_MOST_REFS} memories", 'for example refs=["mem-7"]', parameter="refs")
     if len(refs) > 1 and (args.start_line > 1 or args.revision is not None):
         raise invalid("start_line and revision go with one reference", "read one memory at a time")
-    room = (RESULT_TOKENS - _FRAME_TOKENS) / len(refs) - _PAGE_TOKENS
+    room = max(_LEAST_ROOM, (RESULT_TOKENS - _FRAME_TOKENS) / len(refs) - _PAGE_TOKENS)
     notes: list[str] = []
     pages: list[dict[str, object]] = []
     failures: list[MemdeckError] = []

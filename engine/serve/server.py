@@ -55,6 +55,7 @@ class SocketServer:
         self._workspace = workspace_of(workspace, named=True) if workspace else None
         self._live: dict[Connection, asyncio.StreamWriter] = {}
         self._readers: set[asyncio.Task[None]] = set()
+        self.abandoned = 0
 
     @contextlib.asynccontextmanager
     async def listening(self, sock: socket.socket) -> AsyncIterator[None]:
@@ -124,7 +125,7 @@ class SocketServer:
         for task in self._readers:
             task.cancel()
         live = dict(self._live)
-        await asyncio.gather(*(connection.finish(GRACE_S) for connection in live), return_exceptions=True)
+        self.abandoned = sum(await asyncio.gather(*(connection.finish(GRACE_S) for connection in live)))
         await asyncio.gather(*(_close(writer) for writer in live.values()), return_exceptions=True)
 
 
@@ -193,13 +194,15 @@ async def _serve(
 ) -> None:
     door = Door.to(engine)
     stopping = stop_event()
-    async with SocketServer(door, workspace).listening(sock):
+    server = SocketServer(door, workspace)
+    async with server.listening(sock):
         ready()
         await stopping.wait()
         if path is not None:
             path.unlink(missing_ok=True)
     door.close()
-    engine.interrupt()
+    if server.abandoned:
+        engine.interrupt()
 
 
 def stop_event() -> asyncio.Event:

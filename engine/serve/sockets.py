@@ -21,7 +21,8 @@ _ACTIVATED_FD = 3
 
 def default_socket_path(profile: str = "default", env: Mapping[str, str] = os.environ) -> Path:
     """Return `$XDG_RUNTIME_DIR/memdeck/<profile>.sock`, else one in a folder of ours under the temp dir."""
-    if runtime := env.get("XDG_RUNTIME_DIR"):
+    runtime = env.get("XDG_RUNTIME_DIR", "")
+    if os.path.isabs(runtime) and os.path.isdir(runtime):
         return Path(runtime, "memdeck", f"{profile}.sock")
     return Path(tempfile.gettempdir(), f"memdeck-{os.getuid()}", f"{profile}.sock")
 
@@ -54,7 +55,10 @@ class InstanceLock:
 
     def __init__(self, path: Path, what: str) -> None:
         """Take the lock or raise MemdeckError `busy` that names the process which has it."""
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise invalid(f"the lock file {path} cannot be opened: {error.strerror}", "see who owns it") from None
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

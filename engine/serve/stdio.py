@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.model.errors import invalid
 from engine.serve.identity import Identity, new_session, workspace_of
 from engine.serve.lanes import Lane, LineReader
 from engine.serve.protocol import Connection, Door
@@ -26,11 +27,14 @@ _CHUNK = 64 * 1024
 def serve_stdio(engine: Engine, *, workspace: Path | None = None) -> int:
     """Serve one client on stdin and stdout until it closes stdin, SIGTERM or SIGINT; return the exit code 0.
 
-    While it runs, file descriptor 1 points to stderr, so that a stray print cannot break the protocol.
-    Without `workspace` the process's own folder tells it. The engine stays open.
+    Raises MemdeckError when stdout is closed. While it runs, file descriptor 1 points to stderr, so that a stray
+    print cannot break the protocol. Without `workspace` the process's own folder tells it. The engine stays open.
     """
-    out = os.dup(1)
-    os.dup2(2, 1)
+    try:
+        out = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:
+        raise invalid("stdout and stderr must be open", "let an MCP client start this") from None
     try:
         asyncio.run(_serve(engine, out, workspace))
     finally:
@@ -46,15 +50,19 @@ async def _serve(engine: Engine, out: int, workspace: Path | None) -> None:
     stopping = stop_event()
 
     async def read() -> bytes:
-        return await asyncio.wrap_future(reading.submit(lambda: os.read(0, _CHUNK)))
+        try:
+            return await asyncio.wrap_future(reading.submit(lambda: os.read(0, _CHUNK)))
+        except OSError:
+            return b""
 
     async def send(data: bytes) -> None:
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(OSError):
             await asyncio.wrap_future(writing.submit(lambda: _write(out, data)))
 
     named = workspace_of(workspace, named=True) if workspace else workspace_of(Path.cwd())
     identity = Identity(new_session(), workspace=named, fixed=workspace is not None)
     connection = Connection(door, identity, LineReader(read), send)
+    abandoned = 0
     running = asyncio.create_task(connection.run())
     signalled = asyncio.create_task(stopping.wait())
     await asyncio.wait([running, signalled], return_when=asyncio.FIRST_COMPLETED)
@@ -64,9 +72,10 @@ async def _serve(engine: Engine, out: int, workspace: Path | None) -> None:
     else:
         running.cancel()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(connection.finish(GRACE_S), 2 * GRACE_S)
+            abandoned = await asyncio.wait_for(connection.finish(GRACE_S), 2 * GRACE_S)
     door.close()
-    engine.interrupt()
+    if abandoned:
+        engine.interrupt()
 
 
 def _write(fd: int, data: bytes) -> None:

@@ -27,11 +27,13 @@ def environment(**more: str) -> dict[str, str]:
 class Server:
     """A socket server in its own process, with what it said on stderr."""
 
+    script: tuple[str, ...] = (str(FAKES),)
+
     def __init__(self, store: Path, path: Path, *arguments: str, env: dict[str, str] | None = None) -> None:
         self.path = path
         self.said: list[str] = []
         self.process = subprocess.Popen(
-            [sys.executable, str(FAKES), str(store), "--socket", str(path), *arguments],
+            [sys.executable, *self.script, str(store), "--socket", str(path), *arguments],
             env=environment(**(env or {})),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -165,10 +165,10 @@ def test_a_file_in_the_sockets_place_is_not_removed(tmp_path: Path) -> None:
 
 
 def test_the_default_path_follows_the_runtime_dir(tmp_path: Path) -> None:
-    runtime = sockets.default_socket_path("work", {"XDG_RUNTIME_DIR": "/run/user/7"})
-    assert runtime == Path("/run/user/7/memdeck/work.sock")
-    fallback = sockets.default_socket_path("work", {})
-    assert fallback == Path(tempfile.gettempdir(), f"memdeck-{os.getuid()}", "work.sock")
+    assert sockets.default_socket_path("work", {"XDG_RUNTIME_DIR": str(tmp_path)}) == tmp_path / "memdeck" / "work.sock"
+    for env in ({}, {"XDG_RUNTIME_DIR": str(tmp_path / "gone")}, {"XDG_RUNTIME_DIR": "relative"}):
+        fallback = sockets.default_socket_path("work", env)
+        assert fallback == Path(tempfile.gettempdir(), f"memdeck-{os.getuid()}", "work.sock")
 
 
 def test_another_users_connection_is_closed_at_once(start: Callable[..., Server]) -> None:

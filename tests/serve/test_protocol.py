@@ -150,8 +150,9 @@ def test_a_key_makes_a_repeated_write_one(raw: Raw) -> None:
     params = {"text": "the kettle is blue", "_meta": {"memdeck/key": "k-1"}}
     refs = {raw.ask("memdeck/remember", params)["result"]["data"]["ref"] for _ in range(3)}
     assert len(refs) == 1
-    bad = raw.ask("memdeck/remember", params | {"_meta": {"memdeck/key": "k" * 201}})["result"]
-    assert bad["error"]["code"] == "invalid_argument"
+    for bad in ("k" * 201, "", 7):
+        refused = raw.ask("memdeck/remember", params | {"_meta": {"memdeck/key": bad}})["result"]
+        assert refused["error"]["code"] == "invalid_argument"
 
 
 def test_a_client_that_offers_roots_is_asked_and_one_that_is_slow_is_not_waited_for(

@@ -68,6 +68,12 @@ def test_a_signal_ends_it_after_the_call_in_flight(tmp_path: Path) -> None:
         assert time.monotonic() - began < 3
 
 
+def test_without_stdin_it_ends_at_once(tmp_path: Path) -> None:
+    shell = ["sh", "-c", 'exec "$@" <&-', "sh", *command(tmp_path)]
+    done = subprocess.run(shell, env=environment(), capture_output=True, timeout=20)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
 def test_a_client_that_closes_its_ears_ends_it_quietly(tmp_path: Path) -> None:
     with subprocess.Popen(
         command(tmp_path),
