@@ -36,11 +36,12 @@ _PLACEHOLDER = re.compile(
 )
 _REFERENCE = re.compile(
     r"\$[\{(].*|\$[A-Z_][A-Z0-9_]*|\$[a-z_]+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"  # ${X}, $X, API_KEY_NAME
-    r"|(?:~|\.{1,2})/.*|/[a-z][\w.-]*/.*|[A-Za-z]:\\.*|.*://.*|[\w.+-]+@[\w-]+(?:\.\w+)+"  # paths, addresses
+    r"|(?:~|\.{1,2})/.*|/[A-Za-z][\w.-]*/.*|[A-Za-z]:\\.*|.*://.*|[\w.+-]+@[\w-]+(?:\.\w+)+"  # paths, addresses
     r"|(?i:process|os|env|environ|config|cfg|conf|settings?|self|this|args|opts?|options|req|request|res|response|ctx"
     r"|secrets?|vars?|module|system|data|body|user|params?|props|vault|keyring)(?:[.\[]|->).*"
     r"|(?:vault|op|arn|ssm|aws|file|keyring|env|import):.*"
-    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[\[(].*|[a-z_]+(?:\.[A-Za-z_]+)+",  # calls, subscripts, dotted names
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[\[(].*|[a-z_]+(?:\.[A-Za-z_]+)+"  # calls, subscripts, dotted names
+    r"|[a-z]+(?:_[a-z]+)*_(?:password|passwd|pass|pwd|secret|token|key)|[\w.]*PrivateKey\w*",  # variables, types
     re.DOTALL,
 )
 _DATE_OR_RANGE = re.compile(
@@ -80,7 +81,7 @@ def is_password(value: str, *, explicit: bool, after: str = "") -> bool:
         return len(value) >= 6
     if symbols and (letters or digits):
         return len(value) >= 6
-    if letters and re.search("[a-z][A-Z]", value):
+    if _is_scrambled(value):
         return len(value) >= 8
     return explicit and letters and len(value) >= 6 and value.split("-")[0].lower() not in _DESCRIBING
 
@@ -91,13 +92,11 @@ def is_key(value: str, *, minimum: int = 8) -> bool:
         return False
     if _DATE_OR_RANGE.fullmatch(value) or value.isdigit():
         return False
-    letters, digits, symbols = _classes(value)
+    letters, digits, _ = _classes(value)
+    if not digits:
+        return len(value) >= 16 and _is_scrambled(value)
     longest = max(map(len, re.split(r"[-_./:]", value)))
-    if longest >= 20 or (digits and longest >= 16):
-        return True
-    if not (letters and (digits or symbols or re.search("[a-z][A-Z].*[a-z][A-Z]", value))):
-        return False
-    return entropy(value) >= 2.75 and not _is_slug(value)
+    return longest >= 16 or (letters and entropy(value) >= 2.75 and not _is_slug(value))
 
 
 def entropy(value: str) -> float:
@@ -110,6 +109,12 @@ def _is_slug(value: str) -> bool:
     # Words and short numbers joined by dashes are names of things: `q3-roadmap-draft-2`, `o200k_base`.
     parts = re.split(r"[-_./:]", value)
     return len(parts) > 1 and all(_SLUG_PART.fullmatch(part) for part in parts)
+
+
+def _is_scrambled(value: str) -> bool:
+    # Letters alone are a key only when the case jumps about as no CamelCase name does.
+    chunks = re.findall("[A-Z]+[a-z]*|[a-z]+", value)
+    return value.isalpha() and len(value) < 3 * len(chunks)
 
 
 def _classes(value: str) -> tuple[bool, bool, bool]:

@@ -216,7 +216,7 @@ def _formats(text: str) -> Iterator[Span]:
 
 def _url_passwords(text: str) -> Iterator[Span]:
     for match in _URL_PASSWORD.finditer(text):
-        if not is_placeholder(match["value"]):
+        if len(match["value"]) >= 4 and not is_placeholder(match["value"]):
             web = match["scheme"].lower() in ("http", "https", "ftp", "ws", "wss")
             yield Span(*match.span("value"), "basic_auth_url" if web else "connection_string")
 
@@ -276,11 +276,13 @@ def _assigned(text: str, lower: str, pos: int, word: str, kind: str) -> Span | N
     if kind != "password":
         strict = match["gap"] or match["bare"]
         good = is_key(value, minimum=16 if strict else 8)
+    elif word == "pass" and rest is None:
+        variable = match["op"] == "=" and lower.endswith("_", 0, pos)
+        good = not match["bare"] and is_password(value, explicit=variable)
+        good = good and (variable or not (value.isalpha() or value.isdigit()))
     elif match["bare"]:
         flag = _FLAG.search(text, max(0, pos - 24), pos) is not None
-        good = (flag or quoted) and is_password(value, explicit=flag)
-    elif word == "pass" and rest is None:
-        good = not value.isdigit() and is_password(value, explicit=match["op"] == "=" and lower.endswith("_", 0, pos))
+        good = (flag or quoted) and is_password(value, explicit=False)
     else:
         tight = quoted or match["op"] in ("=", "＝")
         good = is_password(value, explicit=tight, after=text[end : end + 12])

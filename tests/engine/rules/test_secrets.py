@@ -165,6 +165,8 @@ CLEAN = [
     "token: q3-roadmap-draft-2, secret ingredient: paprika, password manager: Bitwarden",
     "口令：立正。令牌环网络。密钥长度：4096位",
     "if token == expected_token: pass\nelse: secret = load(path)",
+    "pass `result_type=` explicitly; pass ``appauthor=False``; shrink_pass: ShrinkPass; the --password options can",
+    "token: EventLoopToken, private_key: SSHPrivateKeyTypes, key_password=key_password, token == \"#bygroup\"",
     "user said: the password is wrong, the password was changed yesterday",
 ]  # fmt: skip
 
