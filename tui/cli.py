@@ -91,7 +91,7 @@ def run_app(socket: str | None) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command and end the process: 0 done, 1 refused, 2 wrongly called, 130 interrupted, 141 nobody reads."""
+    """Run a command and end the process: 0 done, 1 refused, 2 wrongly called, 130 interrupted."""
     # What the terminal's encoding lacks is shown as an escape instead of ending the command.
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         # The reader has gone; without this Python would complain once more while it shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
+        code = 1
     sys.exit(code)
 
 

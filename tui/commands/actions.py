@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import click
@@ -62,10 +62,8 @@ def actions() -> dict[str, Action]:
 
 def action(name: str, method: Callable[..., Any]) -> Action:
     """Read one method's signature; `self`, the caller and callbacks are not the owner's to give."""
-    from engine.transfer.plan import ImportPlan  # the façade names it without importing it
-
-    hints = get_type_hints(method, localns={"ImportPlan": ImportPlan})
     parameters = list(inspect.signature(method).parameters.values())[1:]
+    hints = parameter_types(method)
     fields: list[Any] = []
     for parameter in parameters:
         hint = readable(hints.get(parameter.name, Any))
@@ -74,6 +72,14 @@ def action(name: str, method: Callable[..., Any]) -> Action:
         fields.append((parameter.name, hint, *(() if parameter.default is parameter.empty else (parameter.default,))))
     struct = msgspec.defstruct(f"do_{name}", fields, kw_only=True, forbid_unknown_fields=True, frozen=True)
     return Action(name, method, any(hints.get(p.name) is Caller for p in parameters), struct)
+
+
+def parameter_types(method: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of a method's parameters; what it returns need not be a type that this Python can spell."""
+    from engine.transfer.plan import ImportPlan  # the façade names it without importing it
+
+    written = SimpleNamespace(__annotations__={n: a for n, a in method.__annotations__.items() if n != "return"})
+    return get_type_hints(written, {**method.__globals__, "ImportPlan": ImportPlan})
 
 
 def readable(hint: Any) -> Any:

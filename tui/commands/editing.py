@@ -120,8 +120,9 @@ def changed(memory: Memory, text: str) -> dict[str, object]:
         raise invalid(t("cli.edit.bad_header", why=why), t("cli.edit.kept", path=keep(memory, text)))
     changes = {name: value for name, value in given.items() if value != shown(getattr(memory, name))}
     changes = {name: _value(name, value) for name, value in changes.items()}
-    # Most editors end a file with a newline that the body did not have.
-    if body != memory.body and body.removesuffix("\n") != memory.body:
+    # Editors end a file with a newline, whether the body had one or not.
+    body = body if memory.body.endswith("\n") else body.removesuffix("\n")
+    if body != memory.body:
         changes["body"] = body
     return changes
 
