@@ -9,6 +9,7 @@ from engine.transfer.decoding import decode
 
 HEAD = 64 * 1024
 JSON_KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
+OWN = re.compile(r'\{\s*"format"\s*:\s*"memdeck-')
 
 MEMDECK = "memdeck-json"
 FORMS = {
@@ -46,7 +47,7 @@ def form_of(text: str) -> str:
     keys = set(JSON_KEY.findall(stripped))
     if not keys and stripped[1:2] not in "]}":
         return ""
-    if keys and next(iter(JSON_KEY.findall(stripped[:200])), "") == "memdeck":
+    if OWN.match(stripped):
         return MEMDECK
     return next((form for form, signs in SIGNS if signs <= keys), "json")
 

@@ -58,7 +58,11 @@ class Fences:
 
 def parse(data: bytes, file: str = "") -> Document:
     """Read any bytes as a document; never raises, and what strict YAML cannot read is recovered and listed (S8)."""
-    decoded = decode(data)
+    return parse_text(decode(data), file)
+
+
+def text_problems(decoded: Decoded, file: str) -> list[Problem]:
+    """Return what is odd about the bytes of a text: its encoding, zeros in it."""
     problems = []
     if decoded.encoding in ("gb18030", "cp1252") or decoded.raw is not None:
         how = "read byte by byte" if decoded.raw is not None else f"read as {decoded.encoding}"
@@ -66,16 +70,17 @@ def parse(data: bytes, file: str = "") -> Document:
     if "\0" in decoded.text:
         line = decoded.text[: decoded.text.index("\0")].count("\n") + 1
         problems.append(Problem(file, line, "nul_bytes", "zero bytes in the text", "the text is kept whole"))
-    return parse_text(decoded, file, tuple(problems))
+    return problems
 
 
-def parse_text(decoded: Decoded, file: str = "", problems: tuple[Problem, ...] = ()) -> Document:
+def parse_text(decoded: Decoded, file: str = "") -> Document:
     """Read a text that was decoded before."""
     text = decoded.text
+    problems = text_problems(decoded, file)
     lines = text.split("\n")
     fences = find_fences(lines)
     if fences is None:
-        return Document({}, "", text, decoded.eol, decoded.bom, decoded.encoding, problems, {}, decoded.raw)
+        return Document({}, "", text, decoded.eol, decoded.bom, decoded.encoding, tuple(problems), {}, decoded.raw)
     reading = read_header([line.rstrip("\r") for line in lines[fences.first : fences.last]], at=fences.first)
     troubles = reading.troubles[:MOST_PROBLEMS]
     found = [Problem(file, item.line + 1, item.kind, item.why, item.recovered) for item in troubles]
@@ -99,7 +104,7 @@ def parse_text(decoded: Decoded, file: str = "", problems: tuple[Problem, ...] =
         decoded.eol,
         decoded.bom,
         decoded.encoding,
-        problems + tuple(found),
+        (*problems, *found),
         where,
         decoded.raw,
     )

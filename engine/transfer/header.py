@@ -111,12 +111,11 @@ def split_entries(lines: list[str]) -> tuple[list[Entry], list[tuple[int, str]]]
             entries.append(Entry(key, text, index, index + 1, indent, tight=bool(tight)))
         elif stripped.startswith("#"):
             continue
-        elif current and is_value(current.text):
-            current.more.append(" " + line)
-            current.last = index + 1
-            strays.append((index, line))
         else:
             strays.append((index, line))
+            if current and current.key in TEXT_KEYS and is_value(current.text):
+                current.more.append(" " + line)
+                current.last = index + 1
     return entries, strays
 
 

@@ -13,11 +13,20 @@ from pathlib import Path
 from engine.transfer.content import Source
 from engine.transfer.decoding import Decoded, decode, looks_binary
 from engine.transfer.fields import words
-from engine.transfer.frontmatter import Document, parse, parse_text
+from engine.transfer.frontmatter import Document, parse_text
 from engine.transfer.gate import AdmissionGate, Gate, is_transcript, only_heartbeats
 from engine.transfer.index import Index, is_index, read_index
 from engine.transfer.markdown import read_memory
-from engine.transfer.plan import ImportPlan, ParsedMemory, Planned, Problem, Progress, SecretSpot
+from engine.transfer.plan import (
+    ImportPlan,
+    IndexEntry,
+    IndexProse,
+    ParsedMemory,
+    Planned,
+    Problem,
+    Progress,
+    SecretSpot,
+)
 from engine.transfer.resolve import settle
 from engine.transfer.walk import (
     INSTRUCTIONS,
@@ -31,7 +40,7 @@ from engine.transfer.walk import (
     scan,
 )
 
-BLANK = re.compile(r"\{\{.*\}\}|<[^<>]*>|\[.*\]|\{%.*%\}", re.S)
+BLANK = re.compile(r"\{\{.*\}\}|<[^<>]*>|\{%.*%\}", re.S)
 TELLING = ("name", "title", "description", "type")
 TEMPLATE_FOLDERS = frozenset({"template", "templates", "_templates"})
 
@@ -108,9 +117,30 @@ class MarkdownImport:
         index = read_index(document.body, candidate.path, document.body_line)
         if not is_index(index, name, document.body):
             return False
-        self.indexes[candidate.path] = index
+        self.indexes[candidate.path] = self.without_orders(index, document.body)
         self.problems += [secret(spot, "the entry is read without it") for spot in spots]
         self.identities[found.identity] = candidate.path
+        return True
+
+    def without_orders(self, index: Index, text: str) -> Index:
+        """Return an index without the hooks that carry orders to an agent; such prose is marked (C7)."""
+        if self.gate.refusal(text) != "injection":
+            return index
+        entries = tuple(
+            replace(entry, title="", hook="") if self.gives_orders(entry, f"{entry.title}\n{entry.hook}") else entry
+            for entry in index.entries
+        )
+        prose = tuple(
+            replace(piece, what="orders") if self.gives_orders(piece, piece.text) else piece for piece in index.prose
+        )
+        return Index(entries, prose)
+
+    def gives_orders(self, piece: IndexEntry | IndexProse, text: str) -> bool:
+        """Tell whether a piece of an index carries orders, and list it if so."""
+        if self.gate.refusal(text) != "injection":
+            return False
+        why, how = "carries orders to an agent", "left out of search and packs"
+        self.problems.append(Problem(piece.file, piece.line, "injection", why, how))
         return True
 
     def take(self, candidate: Candidate) -> ParsedMemory | None:
@@ -139,7 +169,7 @@ class MarkdownImport:
             self.skip(path, "skipped", "not text")
             return None
         checked, spots = self.checked(decoded, path)
-        document = parse(found.data, path) if checked is decoded else parse_text(checked, path)
+        document = parse_text(checked, path)
         why = "" if self.single else template(document, path) or self.stray_readme(document, path)
         if why:
             self.skip(path, "skipped", why)
@@ -167,8 +197,8 @@ class MarkdownImport:
         path = memory.source_path
         if only_heartbeats(memory.headings):
             self.skip(path, "noise", "nothing but heartbeats", "taken; forget it if it is of no use")
-        text = f"{memory.description}\n{memory.body}"
-        check = self.gate.refusal(text)
+        stated = [memory.header_text, memory.name, memory.description] if memory.header_text else []
+        check = self.gate.refusal("\n".join([*stated, memory.body]))
         if check == "noise":
             self.skip(path, "noise", "nothing of substance", "refused")
             return None
@@ -240,7 +270,8 @@ def template(document: Document, path: str) -> str:
 def is_blank(value: object, telling: bool) -> bool:
     """Tell whether a value is a placeholder: `{{x}}`, `<x>`, or a bracketed hint where text belongs."""
     if isinstance(value, list):
-        return telling and len(value) == 1 and (" " in words(value)[0] or "|" in words(value)[0])
+        hint = words(value)
+        return telling and len(hint) == 1 and (" " in hint[0] or "|" in hint[0])
     return isinstance(value, str) and bool(BLANK.fullmatch(value.strip()))
 
 

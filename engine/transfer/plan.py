@@ -95,7 +95,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexProse:
-    """Text of an index that is no entry; `what` is rule, preference, comment or text."""
+    """Text of an index that is no entry; `what` is rule, preference, comment, text or orders."""
 
     file: str
     line: int

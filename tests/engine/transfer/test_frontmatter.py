@@ -189,7 +189,6 @@ def test_one_line(line: str, value: object) -> None:
         (["k:", "  - a: b: c"], ["a: b: c"]),
         (["k:", "  a: 1", "  b:", "    c: 2"], {"a": 1, "b": {"c": 2}}),
         (["k:", "\ta: 1"], {"a": 1}),
-        (["k: one", "two without indent"], "one two without indent"),
         (["# remark", "k: one", "# remark"], "one"),
     ],
 )
@@ -197,9 +196,14 @@ def test_several_lines(lines: list[str], value: object) -> None:
     assert header_of(*lines) == {"k": value}
 
 
+def test_a_description_that_goes_on_without_indent() -> None:
+    assert header_of("description: one", "two", "type: user") == {"description": "one two", "type": "user"}
+
+
 def test_unreadable_lines_cost_only_themselves() -> None:
     document = parse(b"---\nname: n\n%%%\n]]\ntype: user\n---\n\nBody.\n", "a.md")
-    assert document.header == {"name": "n %%% ]]", "type": "user"}
+    assert document.header == {"name": "n %%% ]]", "type": "user"}  # a name may go on in the next line
+    assert parse(b"---\ntype: user\n]]\n---\n").header == {"type": "user"}
     assert [(it.file, it.line, it.kind) for it in document.problems] == [("a.md", 3, "yaml"), ("a.md", 4, "yaml")]
 
 

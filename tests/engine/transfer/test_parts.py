@@ -222,7 +222,7 @@ def test_encodings() -> None:
         ('{"type":"entity","name":"x","entityType":"y","observations":[]}\n', "graph-jsonl"),
         ('{"entities": [], "relations": []}', "graph-json"),
         ('[{"mapping": {"a": {"parent": null, "children": []}}}]', "chatgpt-conversations"),
-        ('{"memdeck": 1, "entities": [], "relations": []}', "memdeck-json"),
+        ('{"format": "memdeck-store", "schema": 1, "entities": [], "relations": []}', "memdeck-json"),
         ("{}", "json"),
         ("[]", "json"),
         ("[link](a.md)", ""),
