@@ -58,7 +58,7 @@ def test_a_missing_path_and_unknown_forms_are_refused(folder: Folder, tmp_path: 
     )
     assert detect(root) == detect(root / "a.md") == "markdown"
     assert detect(root / "a.json") == detect(root / "b.json") == "json"
-    assert detect(root / "memdeck.json") == "memdeck-json"
+    assert detect(root / "own.json") == "memdeck-json"
     assert detect(root / "a.bin") == "unknown"
     for path, format in (
         (tmp_path / "missing", None),
@@ -355,7 +355,7 @@ def test_orders_in_headers_and_indexes_are_not_obeyed(folder: Folder) -> None:
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=3), TEXTS)
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @example(["---\ntype: ['']\n---\n"], "")
 def test_no_text_makes_a_plan_fail(texts: list[str], index: str) -> None:
     with TemporaryDirectory() as root:

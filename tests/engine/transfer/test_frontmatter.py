@@ -6,7 +6,7 @@ import codecs
 
 import pytest
 import yaml
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.transfer.decoding import decode
@@ -40,6 +40,7 @@ def header_of(*lines: str) -> dict[str, object]:
 @example("---\nname: 值班\n---\n正文，一行。\n".encode("gb18030"))
 @example("caf\u00e9 au lait".encode("latin-1"))
 @example("值班表，值班表，值班表\n".encode() + b"\xff" + "值班表\n".encode())
+@settings(deadline=None)
 def test_any_bytes_are_read_and_given_back(data: bytes) -> None:
     document = parse(data)
     assert render(document) == data
@@ -47,6 +48,7 @@ def test_any_bytes_are_read_and_given_back(data: bytes) -> None:
 
 
 @given(TEXTS, TEXTS)
+@settings(deadline=None)
 def test_no_body_is_lost(header: str, body: str) -> None:
     text = f"---\n{header}\n---\n\nBEGIN {body} END"
     document = parse(text.encode("utf-8", "replace"))
@@ -64,6 +66,7 @@ def test_no_body_is_lost(header: str, body: str) -> None:
     st.sampled_from([None, '"', "'"]),
     st.booleans(),
 )
+@settings(deadline=None)
 def test_what_a_yaml_writer_wrote_is_read_alike(values: dict[str, object], style: str | None, flow: bool) -> None:
     """Against PyYAML as the oracle; its own resolution of days and 1.1 words is left out."""
     dumped = "".join(written(key, value, style, flow) for key, value in values.items())
@@ -99,6 +102,7 @@ def as_text(value: object) -> object:
 @example("理由: 过期 # 附带", "reason: old")
 @example("first\narchived_reason: x", "reason: old")
 @example("", 'reason: "old"')
+@settings(deadline=None)
 def test_a_written_value_is_read_back_as_one_key(value: str, before: str) -> None:
     document = parse(f"---\nname: n\n{before}\nlast: kept\n---\n\nBody.\n".encode())
     again = parse(render(edit(document, {"reason": value})))
@@ -113,6 +117,7 @@ def test_a_written_value_is_read_back_as_one_key(value: str, before: str) -> Non
 
 @given(st.lists(VALUES.filter(lambda text: text.strip() == text and text), min_size=1, max_size=4))
 @pytest.mark.parametrize("before", ["tags: [a]", "tags:\n  - a", "tags:\n- a", "tags:"])
+@settings(deadline=None)
 def test_a_written_list_is_read_back(before: str, items: list[str]) -> None:
     document = parse(f"---\n{before}\nlast: kept\n---\n".encode())
     again = parse(render(edit(document, {"tags": items})))

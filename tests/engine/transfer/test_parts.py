@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.transfer.content import Source
@@ -235,6 +235,7 @@ def test_forms(head: str, form: str) -> None:
 
 
 @given(TEXTS)
+@settings(deadline=None)
 def test_no_text_makes_a_memory_fail(text: str) -> None:
     document = parse(text.encode())
     item, problems = read_memory(document, Source("projects/x/memory/a.md", vault=True))
@@ -243,6 +244,7 @@ def test_no_text_makes_a_memory_fail(text: str) -> None:
 
 
 @given(TEXTS)
+@settings(deadline=None)
 def test_every_row_of_an_index_is_an_entry_or_prose(text: str) -> None:
     index = read_index(text, "MEMORY.md")
     told = {entry.line for entry in index.entries} | {piece.line for piece in index.prose}
