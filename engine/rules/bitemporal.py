@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from engine.model.errors import MemdeckError, invalid
@@ -33,22 +34,41 @@ def overlaps(start: int | None, end: int | None, other_start: int | None, other_
     return latest_start is None or earliest_end is None or latest_start < earliest_end
 
 
-def parse_when(text: str, *, now_ms: int, tz: tzinfo) -> Interval:
+def parse_when(text: str, *, now_ms: int, tz: tzinfo | None = None) -> Interval:
     """Return what `text` names as `(start, end)` in UTC milliseconds, the end None for a moment (C1, R23).
 
-    A date without a time is the whole local day in `tz`, a month or year likewise; a time without an offset is local;
-    `3d`, `3 days ago` and `3天前` are that local day, hours and minutes are moments. Raises `invalid_argument` with
-    the accepted forms for anything else; it never guesses.
+    A date without a time is the whole day in `tz` (None: the machine's zone), a month or year likewise; a time
+    without an offset is local; `3d`, `3 days ago` and `3天前` are that local day, hours and minutes are moments.
+    Raises `invalid_argument` with the accepted forms for anything else; it never guesses.
     """
     words = " ".join(fold(text).split())
-    now = (_EPOCH + timedelta(milliseconds=now_ms)).astimezone(tz)
+    here = _Here((_EPOCH + timedelta(milliseconds=now_ms)).astimezone(tz), tz)
     try:
         for pattern, read in _FORMS:
             if match := pattern.fullmatch(words):
-                return read(match, now)
-    except (ValueError, OverflowError):
+                return read(match, here)
+    except (ValueError, OverflowError, OSError):
         raise _unreadable(text) from None
     raise _unreadable(text)
+
+
+@dataclass(frozen=True)
+class _Here:
+    """The moment and the zone in which words such as `yesterday` are meant."""
+
+    now: datetime
+    zone: tzinfo | None
+
+    @property
+    def today(self) -> date:
+        return self.now.date()
+
+    def local(self, naive: datetime) -> int:
+        # The machine's zone has its own summer time for each date, which only astimezone knows.
+        return _ms(naive.astimezone() if self.zone is None else naive.replace(tzinfo=self.zone))
+
+    def midnight(self, day: date) -> int:
+        return self.local(datetime(day.year, day.month, day.day))
 
 
 def _is_empty(start: int | None, end: int | None) -> bool:
@@ -63,74 +83,70 @@ def _ms(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
-def _midnight(day: date, now: datetime) -> int:
-    return _ms(datetime(day.year, day.month, day.day, tzinfo=now.tzinfo))
+def _days(first: date, after: date, here: _Here) -> Interval:
+    return here.midnight(first), here.midnight(after)
 
 
-def _days(first: date, after: date, now: datetime) -> Interval:
-    return _midnight(first, now), _midnight(after, now)
+def _day(day: date, here: _Here) -> Interval:
+    return _days(day, day + timedelta(days=1), here)
 
 
-def _day(day: date, now: datetime) -> Interval:
-    return _days(day, day + timedelta(days=1), now)
-
-
-def _month(year: int, month: int, now: datetime) -> Interval:
+def _month(year: int, month: int, here: _Here) -> Interval:
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
-    return _days(date(year, month, 1), date(year + month // 12, month % 12 + 1, 1), now)
+    return _days(date(year, month, 1), date(year + month // 12, month % 12 + 1, 1), here)
 
 
-def _week(weeks: int, now: datetime) -> Interval:
-    monday = now.date() - timedelta(days=now.weekday()) + timedelta(weeks=weeks)
-    return _days(monday, monday + timedelta(weeks=1), now)
+def _week(weeks: int, here: _Here) -> Interval:
+    monday = here.today - timedelta(days=here.today.weekday()) + timedelta(weeks=weeks)
+    return _days(monday, monday + timedelta(weeks=1), here)
 
 
-def _moment(match: re.Match[str], now: datetime) -> Interval:
+def _moment(match: re.Match[str], here: _Here) -> Interval:
     moment = datetime.fromisoformat(f"{match['date']}T{match['time']}{(match['zone'] or '').upper()}")
-    return _ms(moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)), None
+    return _ms(moment) if moment.tzinfo else here.local(moment), None
 
 
-def _numbered(match: re.Match[str], now: datetime) -> Interval:
+def _numbered(match: re.Match[str], here: _Here) -> Interval:
     year = int(match["y"])
     if match["m"] is None:
-        return _days(date(year, 1, 1), date(year + 1, 1, 1), now)
+        return _days(date(year, 1, 1), date(year + 1, 1, 1), here)
     if match["d"] is None:
-        return _month(year, date(year, int(match["m"]), 1).month, now)
-    return _day(date(year, int(match["m"]), int(match["d"])), now)
+        return _month(year, date(year, int(match["m"]), 1).month, here)
+    return _day(date(year, int(match["m"]), int(match["d"])), here)
 
 
-def _named_day(match: re.Match[str], now: datetime) -> Interval:
-    return _day(now.date() + timedelta(days=_DAY_WORDS[match.group()]), now)
+def _named_day(match: re.Match[str], here: _Here) -> Interval:
+    return _day(here.today + timedelta(days=_DAY_WORDS[match.group()]), here)
 
 
-def _named_span(match: re.Match[str], now: datetime) -> Interval:
+def _named_span(match: re.Match[str], here: _Here) -> Interval:
     unit, step = _SPAN_WORDS[match.group()]
     if unit == "w":
-        return _week(step, now)
+        return _week(step, here)
     if unit == "m":
-        return _month(now.year, now.month + step, now)
-    return _days(date(now.year + step, 1, 1), date(now.year + step + 1, 1, 1), now)
+        return _month(here.now.year, here.now.month + step, here)
+    return _days(date(here.now.year + step, 1, 1), date(here.now.year + step + 1, 1, 1), here)
 
 
-def _weekday(match: re.Match[str], now: datetime) -> Interval:
-    monday = now.date() - timedelta(days=now.weekday())
-    return _day(monday + timedelta(weeks=_WEEKS[match["week"]], days=_WEEKDAYS[match["day"]]), now)
+def _weekday(match: re.Match[str], here: _Here) -> Interval:
+    monday = here.today - timedelta(days=here.today.weekday())
+    return _day(monday + timedelta(weeks=_WEEKS[match["week"]], days=_WEEKDAYS[match["day"]]), here)
 
 
-def _past(match: re.Match[str], now: datetime) -> Interval:
-    return _away(-_count(match["n"]), _UNITS[match["unit"]], now)
+def _past(match: re.Match[str], here: _Here) -> Interval:
+    return _away(-_count(match["n"]), _UNITS[match["unit"]], here)
 
 
-def _future(match: re.Match[str], now: datetime) -> Interval:
-    return _away(_count(match["n"]), _UNITS[match["unit"]], now)
+def _future(match: re.Match[str], here: _Here) -> Interval:
+    return _away(_count(match["n"]), _UNITS[match["unit"]], here)
 
 
-def _away(count: int, unit: str, now: datetime) -> Interval:
+def _away(count: int, unit: str, here: _Here) -> Interval:
     if unit in ("h", "min"):
-        return _ms(now + (timedelta(hours=count) if unit == "h" else timedelta(minutes=count))), None
+        return _ms(here.now + (timedelta(hours=count) if unit == "h" else timedelta(minutes=count))), None
     if unit in ("d", "w"):
-        return _day(now.date() + timedelta(days=count * (7 if unit == "w" else 1)), now)
-    return _day(_months_away(now.date(), count * (12 if unit == "y" else 1)), now)
+        return _day(here.today + timedelta(days=count * (7 if unit == "w" else 1)), here)
+    return _day(_months_away(here.today, count * (12 if unit == "y" else 1)), here)
 
 
 def _months_away(day: date, months: int) -> date:
@@ -143,8 +159,8 @@ def _count(digits: str) -> int:
     return int(digits) if digits.isdigit() else _NUMERALS[digits]
 
 
-def _this_instant(_: re.Match[str], now: datetime) -> Interval:
-    return _ms(now), None
+def _this_instant(_: re.Match[str], here: _Here) -> Interval:
+    return _ms(here.now), None
 
 
 _WEEKS = {"上": -1, "本": 0, "这": 0, "這": 0, "下": 1}
@@ -175,7 +191,7 @@ _UNIT = "|".join(_UNITS)
 _N = r"(?P<n>\d{1,6}|[一二三四五六七八九十两兩]|an?|one|two|three)"
 _ZONE = r"(?P<zone>z|[+-]\d\d:?\d\d)?"
 
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Interval]], ...] = (
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Here], Interval]], ...] = (
     (re.compile(r"now|现在|現在"), _this_instant),
     (re.compile("|".join(_DAY_WORDS)), _named_day),
     (re.compile("|".join(_SPAN_WORDS)), _named_span),

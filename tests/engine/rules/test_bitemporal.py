@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -124,6 +125,17 @@ def test_the_zone_decides_what_a_day_is() -> None:
     start, end = when("2026-10-25", BERLIN)
     assert end is not None and end - start == 25 * 3_600_000
     assert when("2026-03-31T00:30", UTC)[0] - when("2026-03-31T00:30")[0] == 8 * 3_600_000
+
+
+def test_without_a_zone_the_machines_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        for text in ("2026-07-01", "2026-12-01", "2026-07-01 12:00", "yesterday", "2h"):
+            assert parse_when(text, now_ms=ms(NOW)) == when(text, BERLIN)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_short_months_are_clamped() -> None:
