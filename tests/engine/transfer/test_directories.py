@@ -53,7 +53,7 @@ def test_a_missing_path_and_unknown_forms_are_refused(folder: Folder, tmp_path: 
             "a.bin": b"\0\1\2",
             "a.json": '{"a": 1}',
             "b.json": "[]",
-            "memdeck.json": '{"format": "memdeck-store"}',
+            "own.json": '{"format": "memdeck-store"}',
         }
     )
     assert detect(root) == detect(root / "a.md") == "markdown"
