@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 
 
@@ -54,3 +54,29 @@ def clock_from_env(*, trusted: bool = True) -> Clock:
 def iso(ms: int) -> str:
     """Render UTC milliseconds as `2026-11-29T08:00:00.000Z`."""
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class LocalZone(tzinfo):
+    """The machine's time zone with its summer times; dates without a zone are read in it (R23)."""
+
+    def utcoffset(self, when: datetime | None) -> timedelta | None:
+        """Return the offset in force at a local time, as the system knows it."""
+        return when.replace(tzinfo=None).astimezone().utcoffset() if when else None
+
+    def dst(self, when: datetime | None) -> None:
+        """Say nothing about summer time beyond what the offset says."""
+        return None
+
+    def tzname(self, when: datetime | None) -> str | None:
+        """Return the zone's short name at a local time."""
+        return when.replace(tzinfo=None).astimezone().tzname() if when else None
+
+    def fromutc(self, when: datetime) -> datetime:
+        """Return the local time of a moment given in UTC."""
+        moment = when.replace(tzinfo=UTC).astimezone()
+        local = moment.replace(tzinfo=self)
+        # The hour that an autumn night has twice: the fold says which of the two it is.
+        return local if local.utcoffset() == moment.utcoffset() else local.replace(fold=1)
+
+
+LOCAL = LocalZone()
