@@ -76,14 +76,13 @@ def action(name: str, method: Callable[..., Any]) -> Action:
 
 def parameter_types(method: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of a method's parameters; what it returns need not be a type that this Python can spell."""
-    from engine.transfer.plan import ImportPlan  # the façade names it without importing it
-
     written = SimpleNamespace(__annotations__={n: a for n, a in method.__annotations__.items() if n != "return"})
-    return get_type_hints(written, {**method.__globals__, "ImportPlan": ImportPlan})
+    # A plan has no JSON form: where the façade takes one, the path that it would be made from is given.
+    return get_type_hints(written, {**method.__globals__, "ImportPlan": Path})
 
 
 def readable(hint: Any) -> Any:
-    """Return the part of a type that JSON can carry: a path stays a path whatever else is accepted beside it."""
+    """Return the part of a type that JSON can carry: an optional path is a path, a callback stays a callback."""
     if get_origin(hint) in (Union, UnionType):
         parts = get_args(hint)
         plain = [part for part in parts if part is not NoneType]

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from engine.model.clock import LOCAL
 from engine.model.errors import MemdeckError
 from tui.commands.base import clock, t
 
@@ -25,7 +26,7 @@ class Moment(click.ParamType):
         if isinstance(value, int):
             return value
         try:
-            start, end = parse_when(str(value), now_ms=clock(trusted=True).now_ms())
+            start, end = parse_when(str(value), now_ms=clock(trusted=True).now_ms(), tz=LOCAL)
         except (MemdeckError, ValueError, OverflowError):
             self.fail(t("cli.bad_moment", value=value), param, ctx)
         return start if end is None or not self._end else max(start, end - 1)
