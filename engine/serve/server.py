@@ -175,7 +175,7 @@ def serve_socket(
     path = None
     try:
         if sock is None:
-            path = check_path(socket_path or default_socket_path(profile))
+            path = check_path(socket_path or default_socket_path(profile), named=socket_path is not None)
             locks.append(InstanceLock(path.with_name(path.name + ".lock"), f"the socket {path}"))
             sock = bind(path)
         where = str(path) if path else "the socket of the service manager"

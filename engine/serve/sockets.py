@@ -27,9 +27,11 @@ def default_socket_path(profile: str = "default", env: Mapping[str, str] = os.en
     return Path(tempfile.gettempdir(), f"memdeck-{os.getuid()}", f"{profile}.sock")
 
 
-def check_path(path: Path) -> Path:
-    """Return the absolute path, its folder made where it lacked; refuses a long path and a folder that others enter.
+def check_path(path: Path, *, named: bool = False) -> Path:
+    """Return the absolute path, its folder made where it lacked; refuses a long path and an unsafe folder.
 
+    The folder must be ours and closed to others. One that the owner `named` may be open, as long as nobody else can
+    put a file in the socket's place there: the socket itself has mode 0600, and each peer is checked.
     Raises MemdeckError `invalid_argument`.
     """
     path = path.absolute()
@@ -43,6 +45,8 @@ def check_path(path: Path) -> Path:
         raise invalid(f"the socket's folder {folder} cannot be made: {error.strerror}", "name another one") from None
     if not stat.S_ISDIR(found.st_mode):
         raise invalid(f"the socket's folder {folder} is no folder, or a link", "name the folder itself")
+    if named and (found.st_mode & stat.S_ISVTX or (found.st_uid == os.getuid() and not found.st_mode & 0o022)):
+        return path
     if found.st_uid != os.getuid():
         raise invalid(f"the socket's folder {folder} belongs to somebody else", "name one of your own with --socket")
     if found.st_mode & 0o077:

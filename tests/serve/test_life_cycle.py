@@ -137,6 +137,22 @@ def test_a_folder_that_others_can_enter_is_refused(tmp_path: Path, mode: int) ->
         sockets.check_path(folder / "s")
 
 
+@pytest.mark.parametrize("mode", [0o755, 0o1777])
+def test_a_folder_that_the_owner_named_may_be_open(tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(mode)
+    assert sockets.check_path(folder / "s", named=True) == folder / "s"
+
+
+def test_a_named_folder_where_others_can_replace_the_socket_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(MemdeckError, match="others can enter"):
+        sockets.check_path(folder / "s", named=True)
+
+
 def test_a_folder_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "real")
