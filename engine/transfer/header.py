@@ -15,14 +15,19 @@ from typing import Any
 MAX_DEPTH = 20
 MAX_NODES = 20_000
 SHOWN = 200
+BLANKS = " \t"
+"""What YAML takes for blank; other spaces, such as the full-width one, belong to the text."""
 
-KEY = re.compile(r"""("[^"]+"|'[^']+'|[^\s#\-\[\]{}"'&*!|>%@`,?:][^:]{0,79}?|[-?:][^\s:][^:]{0,78}?)[ \t]*:(?=\s|$)""")
+KEY = re.compile(
+    r"""("[^"]+"|'[^']+'|[^\s#\-\[\]{}"'&*!|>%@`,?:][^:]{0,79}?|[-?:][^\s:][^:]{0,78}?)"""
+    r"""[ \t]*:(?=[ \t]|$)"""
+)
 TIGHT_KEY = re.compile(r"(name|title|description|type|tags|aliases|updated|created|baseline)\s*[:：]\s*(?=\S)", re.I)
-COMMENT = re.compile(r"\s#")
-SPOKEN_COMMENT = re.compile(r"\s#(?=\s|$)")
+COMMENT = re.compile(r"[ \t]#")
+SPOKEN_COMMENT = re.compile(r"[ \t]#(?=[ \t]|$)")
 NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?")
-DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"(\s+#.*)?', re.S)
-SINGLE = re.compile(r"'((?:[^']|'')*)'(\s+#.*)?", re.S)
+DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"([ \t]+#.*)?', re.S)
+SINGLE = re.compile(r"'((?:[^']|'')*)'([ \t]+#.*)?", re.S)
 TEXT_KEYS = frozenset({"name", "title", "description", "summary"})
 
 
@@ -69,7 +74,7 @@ def read_header(lines: list[str], depth: int = 0, at: int = 0) -> Reading:
         raise Unreadable("nested too deeply")
     entries, strays = split_entries(lines)
     for index, line in strays:
-        reading.troubles.append(Trouble(at + index, "yaml", "a line that belongs to no key", shown(line.strip())))
+        reading.troubles.append(Trouble(at + index, "yaml", "a line that belongs to no key", shown(line)))
     for entry in entries:
         value, whys = read_entry(entry, depth, at, reading)
         if entry.key in reading.values:
@@ -89,8 +94,8 @@ def split_entries(lines: list[str]) -> tuple[list[Entry], list[tuple[int, str]]]
     strays: list[tuple[int, str]] = []
     base: int | None = None
     for index, line in enumerate(lines):
-        stripped = line.strip()
-        indent = len(line) - len(line.lstrip())
+        stripped = line.strip(BLANKS)
+        indent = len(line) - len(line.lstrip(BLANKS))
         current = entries[-1] if entries else None
         if not stripped:
             if current:
@@ -106,8 +111,8 @@ def split_entries(lines: list[str]) -> tuple[list[Entry], list[tuple[int, str]]]
         found = None if item else KEY.match(stripped)
         tight = None if item or found else TIGHT_KEY.match(stripped)
         if match := found or tight:
-            key = match.group(1).strip().strip("\"'")
-            text = stripped[match.end() :].strip()
+            key = match.group(1).strip(BLANKS).strip("\"'")
+            text = stripped[match.end() :].strip(BLANKS)
             entries.append(Entry(key, text, index, index + 1, indent, tight=bool(tight)))
         elif stripped.startswith("#"):
             continue
@@ -130,9 +135,9 @@ def read_entry(entry: Entry, depth: int, at: int, reading: Reading) -> tuple[obj
     more = entry.more
     while more and not more[-1]:
         more = more[:-1]
-    if any("\t" in line[: len(line) - len(line.lstrip())] for line in more):
+    if any("\t" in line[: len(line) - len(line.lstrip(BLANKS))] for line in more):
         whys.append(("yaml", "a tab indents the block"))
-        more = [line.expandtabs(4) if line[:1].isspace() else line for line in more]
+        more = [line.expandtabs(4) if line[:1] in BLANKS else line for line in more]
     text = entry.text
     if more and not is_value(text):
         return read_block(more, depth, at + entry.first + 1, reading, whys), whys
@@ -151,7 +156,7 @@ def read_entry(entry: Entry, depth: int, at: int, reading: Reading) -> tuple[obj
 
 def read_block(lines: list[str], depth: int, at: int, reading: Reading, whys: list[tuple[str, str]]) -> object:
     """Read the indented lines under a key: a list, a mapping, or text."""
-    indent = min(len(line) - len(line.lstrip()) for line in lines if line)
+    indent = min(len(line) - len(line.lstrip(BLANKS)) for line in lines if line)
     lines = [line[indent:] for line in lines]
     first = next(line for line in lines if line)
     if first == "-" or first.startswith("- "):
@@ -173,9 +178,9 @@ def read_list(lines: list[str], whys: list[tuple[str, str]]) -> object:
     rows: list[list[str]] = []
     for line in lines:
         if line == "-" or line.startswith("- "):
-            rows.append([line[2:].strip()])
+            rows.append([line[2:].strip(BLANKS)])
         elif rows and not line.startswith("#"):
-            rows[-1].append(line.strip())
+            rows[-1].append(line.strip(BLANKS))
     firsts = [row[0] for row in rows]
     if any(first.startswith(("- ", "? ", "|", ">", "{")) or KEY.match(first) for first in firsts):
         try:
@@ -220,9 +225,9 @@ def read_scalar(text: str, key: str, whys: list[tuple[str, str]]) -> object:
         except Unreadable:
             whys.append(("yaml", "braces that are no YAML, kept as text"))
             return text
-    if start == "#" and (text == "#" or text[1].isspace()) and key not in TEXT_KEYS:
+    if start == "#" and (text == "#" or text[1] in BLANKS) and key not in TEXT_KEYS:
         return None
-    if start in "#@`%*&!|>" or (start in "-?:," and (len(text) == 1 or text[1].isspace())):
+    if start in "#@`%*&!|>" or (start in "-?:," and (len(text) == 1 or text[1] in BLANKS)):
         whys.append(("yaml", f"a value that begins with {start}"))
         return text
     return read_plain(text, key, whys)
@@ -233,7 +238,7 @@ def read_plain(text: str, key: str, whys: list[tuple[str, str]]) -> object:
     if "#" in text and COMMENT.search(text):
         spoken = SPOKEN_COMMENT.search(text)
         if spoken and key not in TEXT_KEYS:
-            text = text[: spoken.start()].rstrip()
+            text = text[: spoken.start()].rstrip(BLANKS)
         else:
             whys.append(("yaml", "a blank before # would cut the value"))
     if ": " in text or text.endswith(":"):
@@ -302,12 +307,12 @@ def split_flow(text: str) -> list[str] | None:
         elif char in "[{":
             return None
         elif char in ",]":
-            parts.append(text[start:index].strip())
+            parts.append(text[start:index].strip(BLANKS))
             start = index + 1
             if char == "]":
-                rest = text[start:].strip()
+                rest = text[start:].strip(BLANKS)
                 return [part for part in parts if part] if not rest or rest.startswith("#") else None
-        fresh = char == "," or (fresh and char.isspace())
+        fresh = char == "," or (fresh and char in BLANKS)
         index += 1
     return None
 
@@ -328,12 +333,12 @@ def fold(lines: Iterable[str]) -> str:
     """Join lines to one, as YAML folds plain text: an empty line stays a line break."""
     parts: list[str] = []
     for line in lines:
-        word = line.strip()
+        word = line.strip(BLANKS)
         if not word:
             parts.append("\n")
         else:
             parts.append(word if not parts or parts[-1].endswith("\n") else f" {word}")
-    return "".join(parts).strip()
+    return "".join(parts).strip(f"{BLANKS}\n")
 
 
 def shown(value: object) -> str:
