@@ -13,7 +13,7 @@ from engine.rules.textnorm import clip as cut
 RESULT_TOKENS = 600
 """The size of one result unless the caller asks for more (C48)."""
 
-_PIECES = re.compile(r"[A-Za-z\u00c0-\u1fff]+|[0-9]{1,3}|[^\sA-Za-z0-9]|\n")
+_PIECES = re.compile(r"[A-Za-z\u00c0-\u1fff]{1,24}|[0-9]{1,3}|[^\sA-Za-z0-9]|\n")
 _FRAME_TOKENS = 60
 _HIT_TOKENS = 40
 _WIDE_LINE_TOKENS = 60
@@ -46,7 +46,8 @@ def clip(text: str, tokens: float) -> str:
     for piece in _PIECES.finditer(text):
         spent += _cost(piece[0])
         if spent > tokens:
-            return cut(text, piece.start() + 1)
+            near = max(0, piece.start() - 16)  # clusters are short: only the end needs care
+            return text[:near] + cut(text[near : piece.start() + 16], piece.start() - near + 1)
     return text
 
 

@@ -12,6 +12,7 @@ import pytest
 from engine.model.enums import Mode, Origin, SaidBy, Scope, State, Type
 from engine.model.memory import Caller, Draft, RecallQuery, Triple
 from engine.serve.dispatch import call_tool
+from engine.serve.shapes import clip
 from engine.serve.tools import TOOLS, list_tools
 from tests.serve.fakes import NOW_MS, FakeEngine, memory
 
@@ -398,3 +399,12 @@ def test_long_lists_of_status_are_cut_with_their_rest(engine: FakeEngine) -> Non
 
 def test_messages_of_errors_stay_on_one_line(engine: FakeEngine) -> None:
     assert error(engine, "remember", text="收到")["message"] == "this says nothing to remember"
+
+
+def test_a_cut_never_falls_inside_a_character_and_says_that_it_cut() -> None:
+    family = "👩‍👩‍👧‍👦"
+    cut = clip(family * 20, 50)
+    assert cut.endswith("…") and set(cut.removesuffix("…").split(family)) == {""}
+    assert clip("é" * 200, 20).rstrip("…") and clip("x" * 5000, 20).startswith("xxxxx")
+    assert clip("short and whole", 20) == "short and whole"
+    assert len(clip("数据库连接池" * 50, 20)) <= 21
