@@ -122,9 +122,11 @@ def find_fences(lines: list[str]) -> Fences | None:
     for index in range(content, len(lines)):
         line = lines[index].rstrip()
         if CLOSING.fullmatch(line) or (LONG_CLOSING.fullmatch(line) and ends_header(before)):
-            if not holds_keys(lines[content:index]):
+            why = "" if CLOSING.fullmatch(line) else f"closed with {line}"
+            held = lines[content:index]
+            if not holds_keys(held) or (why and not any(row.strip() for row in held)):
                 return None
-            return Fences(content, index, index + 1, "" if CLOSING.fullmatch(line) else f"closed with {line}")
+            return Fences(content, index, index + 1, why)
         before = line
     return open_header(lines, content)
 

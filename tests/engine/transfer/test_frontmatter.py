@@ -292,7 +292,8 @@ def test_a_header_that_never_closes_can_be_edited() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["---\n", "---\n\nNo keys here.\n\n---\n", "----\nname: x\n----\n", "--- a\nname: x\n---\n"]
+    "text",
+    ["---\n", "---\n\nNo keys.\n\n---\n", "----\nname: x\n----\n", "---\n------\n", "--- a\nname: x\n---\n"],
 )
 def test_a_rule_is_no_header(text: str) -> None:
     assert parse(text.encode()).header == {}

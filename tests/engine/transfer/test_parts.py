@@ -237,7 +237,7 @@ def test_forms(head: str, form: str) -> None:
 @given(TEXTS)
 @settings(deadline=None)
 def test_no_text_makes_a_memory_fail(text: str) -> None:
-    document = parse(text.encode())
+    document = parse(text.encode(), "projects/x/memory/a.md")
     item, problems = read_memory(document, Source("projects/x/memory/a.md", vault=True))
     assert item.body == document.body and item.name and item.description
     assert all(problem.file == "projects/x/memory/a.md" for problem in problems)
