@@ -242,13 +242,7 @@ class Connection:
         key = meta.get(KEY_META)
 
         def job() -> tuple[bytes, bool]:
-            return call_tool_json(
-                self.door.engine,
-                self.identity.caller(meta),
-                tool,
-                arguments,
-                key=key,
-            )
+            return call_tool_json(self.door.engine, self.identity.caller(meta), tool, arguments, key=key)
 
         def result(envelope: bytes, ok: bool) -> object:
             return msgspec.Raw(envelope) if plain else self._tool_result(envelope, ok, modern)
@@ -279,6 +273,7 @@ class Connection:
     async def _run_job(self, job: Callable[[], tuple[bytes, bool]], writes: bool) -> tuple[bytes, bool]:
         if self._roots is not None and not self._roots.done():
             await asyncio.wait([self._roots], timeout=ROOTS_S)
+            self._settle_roots()  # who did not answer in time is not waited for again
         if writes:
             self._writing = asyncio.wrap_future(self.door.writes.submit(job))
             return await self._writing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,9 @@ def test_a_client_that_offers_roots_is_asked_and_one_that_is_slow_is_not_waited_
         asked = raw.line()
         assert asked and asked["method"] == "roots/list"
         assert raw.ask("memdeck/status")["result"]["ok"]
+        began = time.monotonic()
+        assert raw.ask("memdeck/status")["result"]["ok"]
+        assert time.monotonic() - began < 0.4
         raw.send({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -1, "message": "no"}})
         assert raw.ask("memdeck/status")["result"]["ok"]
 
