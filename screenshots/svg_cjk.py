@@ -12,7 +12,8 @@ CELL = 12.2
 """Width of a cell in the units of Rich's SVG."""
 
 _TEXT = re.compile(
-    r'<text class="(?P<class>[^"]*)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" textLength="[\d.]+"(?P<rest>[^>]*)>(?P<text>[^<]*)</text>'
+    r'<text class="(?P<class>[^"]*)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" textLength="[\d.]+"(?P<rest>[^>]*)>'
+    r"(?P<text>[^<]*)</text>"
 )
 _FONT_FACE = re.compile(r"@font-face\s*\{[^}]*\}")
 _FAMILY = "'Fira Code','Noto Sans Mono CJK SC','DejaVu Sans Mono',monospace"
@@ -50,9 +51,8 @@ def _split(found: re.Match[str]) -> str:
                 length = ""
             else:
                 length = f' textLength="{width * CELL:.1f}"'
-            pieces.append(
-                f'<text class="{found["class"]}" x="{x:.1f}" y="{found["y"]}"{length}{anchor}{found["rest"]}>{shown}</text>'
-            )
+            start = f'<text class="{found["class"]}" x="{x:.1f}" y="{found["y"]}"'
+            pieces.append(f"{start}{length}{anchor}{found['rest']}>{shown}</text>")
         at += width
     return "".join(pieces)
 

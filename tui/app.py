@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from textual.command import CommandPalette
 from textual.reactive import reactive
+from textual.screen import Screen
 
 from engine.model.errors import MemdeckError
 from engine.model.memory import NOW, AsOf
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.5
 """How often the store is asked whether anybody wrote."""
 
+BLANK = "blank"
+"""The mode that is shown for a moment while the tabs are built anew."""
+
 Severity = Literal["information", "warning", "error"]
 
 
@@ -50,6 +54,7 @@ class MemdeckApp(Flows):
         "tasks": TasksScreen,
         "tags": TagsScreen,
         "settings": SettingsScreen,
+        BLANK: Screen,
     }
     COMMANDS: ClassVar[set[Any]] = {ActionProvider}
     ENABLE_COMMAND_PALETTE = True
@@ -76,7 +81,7 @@ class MemdeckApp(Flows):
         wanted = self.state.get("theme", themes.DARK.name)
         self.theme = wanted if wanted in self.available_themes else themes.DARK.name
         tab = self.state.get("tab", TABS[0])
-        self.switch_mode(tab if tab in self.MODES else TABS[0])
+        self.switch_mode(tab if tab in TABS else TABS[0])
         for problem in self._keymap_problems:
             self.say(problem, severity="warning")
         self.look()
@@ -183,24 +188,24 @@ class MemdeckApp(Flows):
     def setting_changed(self, info: SettingInfo) -> None:
         """Let a setting of the interface take effect at once."""
         if info.name == "lang":
-            self._speak(i18n.choose_language(setting=str(info.value)))
+            self.call_later(self._speak, i18n.choose_language(setting=str(info.value)))
 
     def do_app_language(self) -> None:
         """Switch to the other language and keep it as the setting."""
         other = "zh" if i18n.language() == "en" else "en"
-        self._speak(other)
+        self.call_later(self._speak, other)
         self.work.write(lambda: self.engine.set_setting(OWNER, "lang", other), lambda _: self.look())
 
-    def _speak(self, language: str) -> None:
-        """Build the tabs anew in another language; their place is kept in the state."""
+    async def _speak(self, language: str) -> None:
+        """Build the tabs anew in another language; each finds its place in the state."""
         i18n.set_language(language)
         here = self.current_mode
-        for mode in list(self._screen_stacks):
-            if mode in self.MODES and mode != here:
-                self.remove_mode(mode)
-                self.add_mode(mode, self.MODES[mode])
-        if isinstance(self.screen, DeckScreen):
-            self.screen.refresh(recompose=True)
+        self.switch_mode(BLANK)
+        for mode, screen in self.MODES.items():
+            if mode in self._screen_stacks and mode != BLANK:
+                await self.remove_mode(mode)
+                self.add_mode(mode, screen)
+        self.switch_mode(here)
 
     def do_app_theme(self) -> None:
         """Go to the next of our themes."""

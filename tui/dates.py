@@ -1,4 +1,4 @@
-"""Dates as a person types them, in local time: 2026-05-01, 2026-05-01 14:30, 3d, yesterday, 昨天, 上周一."""
+"""Dates as a person types them, in local time: 2026-05-01, 3d, yesterday, 昨天, 上周一."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from datetime import datetime, timedelta
 
 from engine.model.errors import invalid
 
-_DATE = re.compile(r"(\d{4})\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2})\s*日?|月)?(?:[T\s]+(\d{1,2})[:：](\d{2}))?")
+_DATE = re.compile(
+    r"(\d{4})\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2})\s*日?|月)?(?:[T\s]+(\d{1,2})[:：](\d{2}))?",
+    re.IGNORECASE,
+)
 _AGO = re.compile(r"(\d{1,5})\s*(d|w|m|y|h|天|日|周|星期|个月|月|年|小时)\s*(?:ago|前)?", re.IGNORECASE)
 _HOURS = {"h": 1, "小时": 1, "d": 24, "天": 24, "日": 24, "w": 168, "周": 168, "星期": 168}
 _MONTHS = {"m": 1, "月": 1, "个月": 1, "y": 12, "年": 12}
 _DAYS_BACK = {
-    "today": 0, "今天": 0, "yesterday": 1, "昨天": 1, "前天": 2, "last week": 7, "上周": 7, "last month": 30, "上个月": 30,
-    "last year": 365, "去年": 365, "tomorrow": -1, "明天": -1, "后天": -2,
+    "today": 0, "今天": 0, "yesterday": 1, "昨天": 1, "前天": 2, "last week": 7, "上周": 7, "last month": 30,
+    "上个月": 30, "last year": 365, "去年": 365, "tomorrow": -1, "明天": -1, "后天": -2,
 }  # fmt: skip
 _WEEKDAYS = ("一", "二", "三", "四", "五", "六", "日")
 
 
 def parse_moment(text: str, now_ms: int) -> int:
-    """Return the moment in UTC milliseconds where the named period begins; what is no date raises `invalid_argument`."""
+    """Return the moment in UTC milliseconds where the named period begins, or raise `invalid_argument`."""
     words = text.strip().casefold()
     now = datetime.fromtimestamp(now_ms / 1000)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -30,6 +30,7 @@ OWNER = Caller(Origin.TUI, "owner")
 class DeckScreen(Screen[Any]):
     """A tab or a flow: `NAME` is its row in `actions.SCREENS`, `TAB` the tab that is lit above it."""
 
+    AUTO_FOCUS = ""
     NAME: ClassVar[str]
     TAB: ClassVar[str] = ""
     HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]

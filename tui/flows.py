@@ -11,7 +11,6 @@ from textual.screen import Screen
 
 from engine.model.enums import ReviewKind
 from engine.model.memory import AsOf, Filter, Memory, WriteResult
-from tui.deck import OWNER
 from tui.discover import memory_places
 from tui.i18n import t
 from tui.modals.dialogs import ChooseDialog, PromptDialog
@@ -60,12 +59,8 @@ class Flows(App[None]):
         self.open(DetailScreen(id))
 
     def open_form(self, memory: Memory | None) -> None:
-        """Open the form of a memory, or of a new one; its text is read anew, lists carry none."""
-        if memory is None:
-            self.open(FormScreen(None))
-        else:
-            ref = f"mem-{memory.id}"
-            self.work.read(self, "form", lambda: self.engine.get(OWNER, ref), lambda now: self.open(FormScreen(now)))
+        """Open the form of a memory, or of a new one."""
+        self.open(FormScreen(memory))
 
     def open_conflict(
         self, base: Memory, theirs: Memory, yours: Mapping[str, str], saved: Callable[[WriteResult], None]
@@ -76,6 +71,13 @@ class Flows(App[None]):
     def open_difference(self, before: AsOf, after: AsOf, flt: Filter) -> None:
         """Open the comparison of two moments."""
         self.open(DifferenceScreen(before, after, flt))
+
+    def point_at(self, id: int) -> None:
+        """Let the cursor of the memories tab go to a memory as soon as it is listed."""
+        for stack in self._screen_stacks.values():
+            for screen in stack:
+                if isinstance(screen, MemoriesScreen):
+                    screen.wanted = id
 
     def show_memories(self, flt: Filter) -> None:
         """Go to the memories tab and list what a filter lets through."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from engine.model.memory import Draft, Memory, WriteResult
 from tui.deck import OWNER, DeckScreen
 from tui.i18n import t
 from tui.modals.dialogs import ConfirmDialog, PromptDialog, TypedConfirmDialog
+from tui.text import visible
 
 MANY = 20
 """More targets than this are asked about first."""
@@ -20,9 +22,14 @@ class MemoryVerbs(DeckScreen):
         """Return the marked memories, or the one under the cursor."""
         raise NotImplementedError
 
-    def current_memory(self) -> Memory | None:
-        """Return the memory under the cursor."""
+    def current_id(self) -> int | None:
+        """Return the number of the memory under the cursor."""
         raise NotImplementedError
+
+    def with_memory(self, then: Callable[[Memory], None]) -> None:
+        """Read the memory under the cursor as it is now and go on with it: lists may lag and carry no bodies."""
+        if (id := self.current_id()) is not None:
+            self.read("verb", lambda: self.deck.engine.get(OWNER, f"mem-{id}"), then)
 
     def acted(self) -> None:
         """Tidy up after a verb: marks have done their duty."""
@@ -43,8 +50,7 @@ class MemoryVerbs(DeckScreen):
 
     def do_memory_edit(self) -> None:
         """Edit the memory in a form."""
-        if memory := self.current_memory():
-            self.deck.open_form(memory)
+        self.with_memory(self.deck.open_form)
 
     def do_memory_archive(self) -> None:
         """Archive the targets."""
@@ -77,21 +83,19 @@ class MemoryVerbs(DeckScreen):
 
     def do_memory_lock(self) -> None:
         """Lock or unlock the memory under the cursor: agents cannot touch a locked one."""
-        memory = self.current_memory()
-        if memory is None:
-            return
-        lock = not memory.locked
-        key = "app.done.lock" if lock else "app.done.unlock"
+        self.with_memory(self._lock)
+
+    def _lock(self, memory: Memory) -> None:
+        key = "app.done.unlock" if memory.locked else "app.done.lock"
         self.write(
-            lambda: self.deck.engine.lock(OWNER, f"mem-{memory.id}", lock),
+            lambda: self.deck.engine.lock(OWNER, f"mem-{memory.id}", not memory.locked),
             lambda _: self.deck.say(t(key, what=f"mem-{memory.id}"), undoable=True),
         )
 
     def do_memory_merge(self) -> None:
         """Merge the other marked memory into the one under the cursor (C5)."""
         first, second = self.targets()
-        here = self.current_memory()
-        target, source = (first, second) if here is not None and here.id == first else (second, first)
+        target, source = (first, second) if self.current_id() == first else (second, first)
 
         def run(sure: bool | None) -> None:
             if sure:
@@ -105,18 +109,13 @@ class MemoryVerbs(DeckScreen):
 
     def do_memory_supersede(self) -> None:
         """Say what is true from now on; the old memory stays true of its time (C2)."""
-        self._replace("outdated")
+        self.with_memory(partial(self._replace, was="outdated"))
 
     def do_memory_correct(self) -> None:
         """Say what was wrong all along (C6)."""
-        self._replace("wrong")
+        self.with_memory(partial(self._replace, was="wrong"))
 
-    def _replace(self, was: str) -> None:
-        memory = self.current_memory()
-        if memory is None:
-            return
-        old = memory
-
+    def _replace(self, old: Memory, was: str) -> None:
         def run(text: str | None) -> None:
             if text and text != old.description:
                 draft = Draft(text, type=old.type, tags=old.tags, topics=old.topics, subject=old.subject)
@@ -131,10 +130,8 @@ class MemoryVerbs(DeckScreen):
 
     def do_memory_expunge(self) -> None:
         """Erase one memory for good, from journal and snapshots too; the only verb that `u` cannot take back."""
-        memory = self.current_memory()
-        if memory is None:
-            return
-        ref = f"mem-{memory.id}"
+        id = self.current_id()
+        ref = f"mem-{id}"
 
         def run(sure: bool | None) -> None:
             if sure:
@@ -145,7 +142,7 @@ class MemoryVerbs(DeckScreen):
                     ),
                 )
 
-        self.app.push_screen(TypedConfirmDialog(t("app.ask.expunge", what=ref), f"erase {memory.id}"), run)
+        self.app.push_screen(TypedConfirmDialog(t("app.ask.expunge", what=ref), f"erase {id}"), run)
 
     def do_memory_copy(self) -> None:
         """Copy the reference."""
@@ -156,6 +153,8 @@ class MemoryVerbs(DeckScreen):
         self._copy(lambda memory: f"{memory.description}\n\n{memory.body}".strip())
 
     def _copy(self, text: Callable[[Memory], str]) -> None:
-        if memory := self.current_memory():
+        def copy(memory: Memory) -> None:
             self.app.copy_to_clipboard(text(memory))
-            self.deck.say(t("app.copied", what=text(memory).splitlines()[0][:60]))
+            self.deck.say(t("app.copied", what=visible(text(memory).splitlines()[0][:60])))
+
+        self.with_memory(copy)

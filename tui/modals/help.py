@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from rich.table import Table
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui.actions import ACTIONS, SCREENS, Action, shown_key
@@ -55,15 +56,18 @@ class HelpDialog(Dialog[None]):
         here = SCREENS.get(self._screen, ())
         scopes = [*(scope for scope in here if scope not in ("app", "tab")), "app", "tab"]
         scopes += [scope for scope in dict.fromkeys(action.scope for action in ACTIONS.values()) if scope not in scopes]
-        lines: list[Content] = []
+        grid = Table.grid(padding=(0, 1))
+        colors = self.app.theme_variables
         for scope in scopes:
             actions = [action for action in ACTIONS.values() if action.scope == scope and self._matches(action, text)]
             if actions:
-                mark = f" · {t('screen.help.here')}" if scope in here else ""
-                lines += [Content.styled(t(f"screen.help.scope.{scope}") + mark, "bold $primary")]
-                lines += [self._line(action) for action in actions]
-                lines.append(Content(""))
-        self.query_one("#help-text", Static).update(Content("\n").join(lines))
+                grid.add_row(
+                    "", Text(t(f"screen.help.scope.{scope}"), f"bold {colors['primary']}"), _here(scope in here)
+                )
+            for action in actions:
+                keys = Text(self._keys(action), f"bold {colors['accent']}", justify="right")
+                grid.add_row(keys, action.label, action.help)
+        self.query_one("#help-text", Static).update(grid)
 
     def _keys(self, action: Action) -> str:
         return " ".join(shown_key(key) for key in self._keymap.get(action.id, action.keys))
@@ -75,8 +79,9 @@ class HelpDialog(Dialog[None]):
         hay = f"{action.id} {action.label} {action.help}".casefold()
         return all(word in hay for word in text.casefold().split())
 
-    def _line(self, action: Action) -> Content:
-        return Content.assemble((f"  {self._keys(action):<14}", "$accent bold"), f"{action.label}: {action.help}")
+
+def _here(here: bool) -> str:
+    return t("screen.help.here") if here else ""
 
 
 class InfoDialog(Dialog[None]):

@@ -103,9 +103,9 @@ class DetailScreen(MemoryVerbs):
         """Return the one memory that is shown."""
         return [self._id]
 
-    def current_memory(self) -> Memory | None:
-        """Return the newest version: verbs never act on an old one."""
-        return self._versions.get(max(self._versions, default=0))
+    def current_id(self) -> int | None:
+        """Return its number: verbs act on its newest version, whichever is shown."""
+        return self._id
 
     def do_detail_older(self) -> None:
         """Show the version before."""

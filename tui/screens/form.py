@@ -14,7 +14,7 @@ from engine.model.errors import MemdeckError
 from engine.model.memory import Memory, WriteResult
 from tui import fields
 from tui.deck import OWNER, DeckScreen
-from tui.i18n import t
+from tui.i18n import has, t
 from tui.text import visible
 
 LINES = ("description", "name", "subject", "topics", "tags", "aliases", "valid_from", "valid_to")
@@ -31,7 +31,6 @@ class FormScreen(DeckScreen):
         super().__init__()
         self._base = base
         self._saved = False
-        self._filled = False
         self._draft_key = f"mem-{base.id}" if base else "new"
 
     def body(self) -> Iterable[Widget]:
@@ -44,9 +43,7 @@ class FormScreen(DeckScreen):
             for field in LINES:
                 yield Label(t(f"screen.field.{field}"))
                 hint = f"screen.hint.{field}"
-                yield Input(
-                    id=field, placeholder=t(hint) if field in ("description", *fields.WORDS, *fields.TIMES) else ""
-                )
+                yield Input(id=field, placeholder=t(hint) if has(hint) else "", select_on_focus=False)
             yield Label(t("screen.field.type"))
             yield Select(
                 [(t(f"app.type.{type.value}"), type.value) for type in Type], id="type", compact=True, prompt="-"
@@ -67,10 +64,6 @@ class FormScreen(DeckScreen):
         self._fill(texts)
         self.query_one("#banner").display = False
         self.query_one("#description").focus()
-        self.call_after_refresh(self._begin)
-
-    def _begin(self) -> None:
-        self._filled = True
 
     def _fill(self, texts: dict[str, str]) -> None:
         for field in LINES:
@@ -129,6 +122,8 @@ class FormScreen(DeckScreen):
 
     def _done(self, result: WriteResult) -> None:
         self._saved = True
+        if self._base is None:
+            self.deck.point_at(result.id)
         self._keep_draft(None)
         for note in (*result.notes, *result.warnings):
             self.deck.say(visible(note))
@@ -154,7 +149,7 @@ class FormScreen(DeckScreen):
     @on(Select.Changed)
     @on(Checkbox.Changed)
     def _typed(self) -> None:
-        if self._filled and not self._saved:
+        if not self._saved:
             texts = self.texts()
             differs = any(texts[field] != fields.as_text(self._base, field) for field in fields.FIELDS)
             self._keep_draft(texts if differs else None)

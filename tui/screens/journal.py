@@ -11,9 +11,11 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from engine.model.errors import MemdeckError
 from engine.model.records import Change, Operation
 from tui.deck import OWNER, DeckScreen
 from tui.i18n import t
+from tui.modals.dialogs import ConfirmDialog
 from tui.text import moment, visible
 from tui.widgets.bars import StatusLine
 from tui.widgets.row_table import Cell, RowTable
@@ -142,14 +144,28 @@ class JournalScreen(DeckScreen):
     def do_journal_undo(self) -> None:
         """Take back the operation under the cursor."""
         if (op := self.table.current_id) is not None:
-            self.write(lambda: self.deck.engine.undo(OWNER, op), self.deck.undone)
+            self._undo(op, None)
 
     def do_journal_undo_run(self) -> None:
         """Take back the whole import or upkeep run."""
         row = self.table.current
         if row is not None and row.run:
-            run = row.run
-            self.write(lambda: self.deck.engine.undo(OWNER, run=run), self.deck.undone)
+            self._undo(None, row.run)
+
+    def _undo(self, op: int | None, run: str | None, *, rest: bool = False) -> None:
+        """Take back as a unit; where later changes rest on it, offer to take back the rest only."""
+
+        def failed(error: MemdeckError) -> None:
+            left = error.params.get("left")
+            if not left or rest:
+                self.deck.fail(error)
+                return
+            question = t("app.journal.rest", error=error.message)
+            self.app.push_screen(
+                ConfirmDialog(visible(question)), lambda sure: self._undo(op, run, rest=True) if sure else None
+            )
+
+        self.write(lambda: self.deck.engine.undo(OWNER, op, run=run, rest=rest), self.deck.undone, failed)
 
     def do_journal_mine(self) -> None:
         """Show only the owner's own operations, or everybody's again."""

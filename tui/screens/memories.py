@@ -54,6 +54,7 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         self.order = state.get("order", ORDERS[0])
         self._pause: Timer | None = None
         self._rest: Timer | None = None
+        self.wanted: int | None = None
 
     def body(self) -> Iterable[Widget]:
         """Return filter line, chips, list and preview."""
@@ -88,7 +89,11 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         self.read("ids", lambda: self.deck.engine.memory_ids(OWNER, flt, as_of=as_of, order=order), self._listed)
 
     def _listed(self, ids: array[int]) -> None:
-        keep = self.deck.state.get("cursor", 0) if not self.table.ids else None
+        line = self.query_one("#chips", Static)
+        line.update(chips.describe(self.filter))
+        line.display = bool(chips.describe(self.filter))
+        keep = self.wanted or (None if self.table.ids else self.deck.state.get("cursor", 0))
+        self.wanted = None
         self.table.show(ids, keep=keep or None)
         self._welcome(not ids and self.filter == Filter() and self.deck.as_of.is_now)
         self.place()
@@ -132,9 +137,6 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         if self.order != ORDERS[0]:
             text = t(f"app.order.{self.order}") + " · " + text
         self.query_one(StatusLine).place(text)
-        line = self.query_one("#chips", Static)
-        line.update(chips.describe(self.filter))
-        line.display = bool(chips.describe(self.filter))
         self.deck.state.set("cursor", table.current_id)
         self.show_keys()
 
@@ -146,9 +148,9 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
             return sorted(self.table.marks)
         return [] if self.table.current_id is None else [self.table.current_id]
 
-    def current_memory(self) -> Memory | None:
-        """Return the row under the cursor."""
-        return self.table.current
+    def current_id(self) -> int | None:
+        """Return the number under the cursor."""
+        return self.table.current_id
 
     def acted(self) -> None:
         """Unmark what was acted on."""
@@ -226,8 +228,10 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
 
     def do_browse_same(self) -> None:
         """Mark every listed memory that shares a topic, else a tag, with this one."""
-        row = self.current_memory()
-        if row is None or not (row.topics or row.tags):
+        self.with_memory(self._mark_alike)
+
+    def _mark_alike(self, row: Memory) -> None:
+        if not (row.topics or row.tags):
             self.deck.say(t("app.refused.no_tags"), severity="warning")
             return
         alike = Filter(topics=row.topics) if row.topics else Filter(tags=row.tags)
@@ -267,6 +271,8 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         self.table.display = not empty
         self.query_one("#preview").display = not empty and self.deck.state.get("preview", True)
         if not empty:
+            if self.focused is None:
+                self.table.focus()
             return
         self.read("places", memory_places, self._greet)
 

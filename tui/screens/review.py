@@ -39,6 +39,7 @@ _GLYPHS = {
     ReviewState.REJECTED: ("x", "row--bad"),
     ReviewState.DEFERRED: ("~", "row--warn"),
 }
+SETTLED = (ReviewState.ACCEPTED, ReviewState.REJECTED)
 _AFTER = {Verb.ACCEPT: ReviewState.ACCEPTED, Verb.REJECT: ReviewState.REJECTED, Verb.DEFER: ReviewState.DEFERRED}
 
 
@@ -156,11 +157,9 @@ class ReviewScreen(DeckScreen):
         return self._items.get(self.table.current_id or 0)
 
     def _targets(self) -> list[int]:
-        if self.table.marks:
-            wanted = self.table.marks
-        else:
-            wanted = {self.table.current_id} if self.table.current_id is not None else set()
-        return [id for id in sorted(wanted) if id in self._items and self._items[id].state is not ReviewState.ACCEPTED]
+        here = self.table.current_id
+        wanted = self.table.marks or (set() if here is None else {here})
+        return [id for id in sorted(wanted) if id in self._items and self._items[id].state not in SETTLED]
 
     def refusal(self, id: str) -> str:
         """Refuse also to decide what is decided."""

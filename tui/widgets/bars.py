@@ -11,6 +11,7 @@ from textual.widget import Widget
 from engine.model.records import Counts
 from tui.i18n import t
 from tui.text import visible
+from tui.words import REVIEW_TAB
 
 
 class TabBar(Widget):
@@ -28,19 +29,26 @@ class TabBar(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Draw all names if they fit, else only the active one's."""
-        full = self._draw(names=True)
-        return full if full.cell_length <= self.size.width else self._draw(names=False)
+        """Draw names and counts as far as they fit: first the counts of other tabs go, then their names."""
+        ways = [self._draw(names=names, counts=counts) for names, counts in ((True, True), (True, False))]
+        fitting = [way for way in ways if way.cell_length <= self.size.width]
+        return fitting[0] if fitting else self._draw(names=False, counts=False)
 
-    def _draw(self, *, names: bool) -> Content:
+    def _draw(self, *, names: bool, counts: bool) -> Content:
         parts = []
         for number, tab in enumerate(self._tabs, 1):
             active = tab == self._active
             name = f" {t(f'app.tab.{tab}')}" if names or active else ""
             look = "bold reverse" if active else ""
-            text = Content.assemble(" ", (str(number), "$accent"), name, self._number(tab), " ")
+            held = self._number(tab) if counts or active else self._waits(tab)
+            text = Content.assemble(" ", (str(number), "$accent"), name, held, " ")
             parts.append(text.stylize(look).stylize(f"@click=app.tab('{tab}')"))
         return Content("").join(parts)
+
+    def _waits(self, tab: str) -> Content:
+        by_kind = self._counts.review_by_kind if self._counts else {}
+        waits = sum(n for kind, n in by_kind.items() if REVIEW_TAB.get(kind, "memories") == tab)
+        return Content.styled(f" !{waits}", "$warning") if waits else Content("")
 
     def _number(self, tab: str) -> Content:
         counts = self._counts
@@ -50,11 +58,8 @@ class TabBar(Widget):
             "memories": counts.memories, "topics": counts.topics, "tasks": counts.tasks, "playbook": counts.rules,
             "tags": counts.tags,
         }.get(tab)  # fmt: skip
-        waits = counts.review if tab == "memories" else 0
-        parts = [Content.styled(f" {held}", "$text-muted")] if held is not None else []
-        if waits:
-            parts.append(Content.styled(f" !{waits}", "$warning"))
-        return Content("").join(parts)
+        number = Content.styled(f" {held}", "$text-muted") if held is not None else Content("")
+        return Content.assemble(number, self._waits(tab))
 
 
 class StatusLine(Widget):

@@ -32,7 +32,7 @@ def badges(memory: Memory) -> Content:
     """Return state, type, kind and every special mark as words."""
     words = [
         (t(f"app.state.{memory.state.value}"), _STATE_LOOK.get(memory.state, "$text-muted") + " reverse"),
-        (t(f"app.type.{memory.type.value if memory.type else 'none'}"), "$primary"),
+        *([(t(f"app.type.{memory.type.value}"), "$primary")] if memory.type else []),
         (t(f"app.kind.{memory.kind.value}"), "$primary"),
     ]
     special = (

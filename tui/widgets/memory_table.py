@@ -37,7 +37,7 @@ class MemoryTable(RowTable[Memory]):
         current = look if row.state is not State.ACTIVE else ""
         cells = [
             Cell(glyph, 2, look),
-            Cell(t(f"app.type.{row.type.value if row.type else 'none'}"), 9, "row--accent"),
+            Cell(t(f"app.type.{row.type.value}") if row.type else "", 10, "row--accent"),
             Cell(flags(row), 4, "row--warn"),
             Cell(row.description, 0, current),
         ]

@@ -129,6 +129,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False)
         if moved and old - line < self.size.height:
             self.scroll_to(y=max(0, line + moved), animate=False)
         self._keep_in_view()
+        self.row_at(self.cursor)
         self.refresh()
         self.post_message(self.CursorMoved(self))
 
