@@ -33,9 +33,9 @@ from engine.settings import Settings, check, default_store
 from engine.store import journal, review, snapshots
 from engine.store.audit import export_audit
 from engine.store.connection import Store
+from engine.store.restore import Restored
 from engine.store.rows import dump
 from engine.store.schema import SETTINGS
-from engine.store.snapshots import Restored
 from engine.usecases import (
     care,
     changing,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 5_000_000
 KEEP = 4
 BATCH = 500
+_TAIL = 65_536
+"""How much of the log's end is looked at; one line is far shorter."""
 
 
 def audit_path(store: Store) -> Path:
@@ -34,7 +36,9 @@ def export_audit(store: Store) -> int:
     path = audit_path(store)
     with store.exclusive() as conn, translated(path):
         row = conn.execute("SELECT value FROM cursors WHERE name = 'audit'").fetchone()
-        done = max(int(row[0]) if row else 0, _last_op(path))
+        written = last_op(path)
+        # After a torn line the log itself says where to go on; the cursor may be ahead of it.
+        done = written if _end_torn_line(path) and written else max(int(row[0]) if row else 0, written)
         total = 0
         while True:
             newest = conn.execute(
@@ -48,7 +52,8 @@ def export_audit(store: Store) -> int:
             done, total = newest, total + len(lines)
         if total:
             conn.execute(
-                "INSERT INTO cursors (name, value) VALUES ('audit', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                "INSERT INTO cursors (name, value) VALUES ('audit', ?)"
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (str(done),),
             )
     return total
@@ -63,23 +68,38 @@ def _append(path: Path, lines: list[str]) -> None:
         os.replace(path, path.with_suffix(".1.jsonl"))
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
-        os.write(fd, data)
+        with open(fd, "wb", closefd=False) as file:
+            file.write(data)
     finally:
         os.close(fd)
 
 
-def _last_op(path: Path) -> int:
-    """Return the operation of the log's last whole line, 0 when there is none; a torn line is ended first."""
+def last_op(path: Path) -> int:
+    """Return the operation of the log's last whole line, 0 when there is none."""
     try:
-        with path.open("rb+") as file:
+        with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 65_536))
-            tail = file.read()
-            if tail and not tail.endswith(b"\n"):
-                file.write(b"\n")
+            file.seek(max(0, size - _TAIL))
+            lines = file.read().split(b"\n")[:-1]
     except FileNotFoundError:
         return 0
-    for line in reversed(tail.splitlines()):
+    for line in reversed(lines):
         with suppress(ValueError, KeyError, TypeError):
             return int(json.loads(line)["op"])
     return 0
+
+
+def _end_torn_line(path: Path) -> bool:
+    """Drop what a crash left of a line at the log's end; tells whether there was any."""
+    try:
+        with path.open("rb+") as file:
+            size = file.seek(0, os.SEEK_END)
+            start = max(0, size - _TAIL)
+            file.seek(start)
+            tail = file.read()
+            if not tail or tail.endswith(b"\n"):
+                return False
+            file.truncate(start + tail.rfind(b"\n") + 1)
+    except FileNotFoundError:
+        return False
+    return True

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import stat
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.model.records import Finding
 from engine.store import postings
+from engine.store.failures import read_uri
 from engine.store.rows import checksum, index_entry, text_hash
 from engine.store.schema import JOURNALLED, VERSIONS
 from engine.store.snapshots import list_snapshots, verify_snapshot
@@ -18,62 +19,77 @@ from engine.store.snapshots import list_snapshots, verify_snapshot
 if TYPE_CHECKING:
     from engine.store.connection import Store
 
+RESTORE = "`memdeck snapshot restore NAME`"
 _SHOWN = 3
+_NEVER = 1 << 62
 
 
 def check_store(store: Store, *, deep: bool = True) -> list[Finding]:
     """Return what is wrong, or one `ok` line per check; `deep` reads every row and every text."""
-    found: list[Finding] = []
+    checks: list[tuple[str, Callable[[sqlite3.Connection], Iterable[str]], str]] = [
+        ("database", _database_problems if deep else _quick_problems, f"restore the newest good snapshot: {RESTORE}"),
+        ("history", _history_problems, "restore a snapshot, and report this as a fault of memdeck"),
+    ]
+    if deep:
+        checks.append(("rows", _row_problems, f"restore a snapshot that was made before: {RESTORE}"))
+    checks.append(("index", postings.check, "rebuild it: `memdeck doctor --reindex`"))
     with store.read() as conn:
-        answer = conn.execute("PRAGMA quick_check(5)" if not deep else "PRAGMA integrity_check(5)").fetchall()
-        problems = [r[0] for r in answer if r[0] != "ok"]
-        found += _verdict("database", problems, "restore the newest good snapshot: `memdeck snapshot restore NAME`")
-        found += _verdict(
-            "history", list(_history_problems(conn)), "restore a snapshot, and report this as a fault of memdeck"
-        )
-        if deep:
-            found += _verdict("rows", list(_row_problems(conn)), "restore a snapshot that was made before")
-        found += _verdict("index", postings.check(conn), "rebuild it: `memdeck doctor --reindex`")
-        row = conn.execute("SELECT value FROM cursors WHERE name = 'wipe_pending'").fetchone()
-        if row and row[0] == "true":
-            found.append(
-                Finding(
-                    "warning",
-                    "expunge",
-                    "an erasure waits for a reader to finish",
-                    "close other memdeck windows, then `memdeck doctor --fix`",
-                )
-            )
-    found += _file_findings(store)
-    found += _snapshot_findings(store, deep)
+        found = [_verdict(name, _problems(conn, check), mend) for name, check, mend in checks]
+        found += _pending_erasure(conn)
+    return [*found, _file_finding(store), _snapshot_finding(store, deep)]
+
+
+def _problems(conn: sqlite3.Connection, check: Callable[[sqlite3.Connection], Iterable[str]]) -> list[str]:
+    """Return what a check finds; a file too damaged to be read is a finding like the others."""
+    found: list[str] = []
+    try:
+        found.extend(check(conn))
+    except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+        if isinstance(error, sqlite3.OperationalError) and "interrupted" in str(error):
+            raise
+        found.append(f"it cannot be read: {error}")
     return found
 
 
-def _verdict(check: str, problems: list[str], mend: str) -> list[Finding]:
+def _verdict(check: str, problems: list[str], mend: str) -> Finding:
     if not problems:
-        return [Finding("ok", check, "in order")]
+        return Finding("ok", check, "in order")
     more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
-    return [Finding("error", check, "; ".join(problems[:_SHOWN]) + more, mend)]
+    return Finding("error", check, "; ".join(problems[:_SHOWN]) + more, mend)
+
+
+def _database_problems(conn: sqlite3.Connection) -> Iterator[str]:
+    yield from (r[0] for r in conn.execute("PRAGMA integrity_check(5)") if r[0] != "ok")
+
+
+def _quick_problems(conn: sqlite3.Connection) -> Iterator[str]:
+    yield from (r[0] for r in conn.execute("PRAGMA quick_check(5)") if r[0] != "ok")
+
+
+def _pending_erasure(conn: sqlite3.Connection) -> list[Finding]:
+    row = conn.execute("SELECT value FROM cursors WHERE name = 'wipe_pending'").fetchone()
+    if not row or row[0] != "true":
+        return []
+    mend = "close other memdeck windows, then `memdeck doctor --fix`"
+    return [Finding("warning", "expunge", "an erasure waits for a reader to finish", mend)]
 
 
 def _history_problems(conn: sqlite3.Connection) -> Iterator[str]:
     for table in JOURNALLED:
-        bad = conn.execute(f"SELECT count(*) FROM {table.name} WHERE op_to IS NOT NULL AND op_to < op_from").fetchone()[
-            0
-        ]
-        if bad:
-            yield f"{table.name}: {bad} rows end before they begin"
         key = ", ".join(table.key)
-        twice = conn.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM {table.name} WHERE op_to IS NULL GROUP BY {key} HAVING count(*) > 1)"
-        ).fetchone()[0]
-        if twice:
-            yield f"{table.name}: {twice} objects have two current rows"
-        newest = conn.execute(
-            f"SELECT count(*) FROM {table.name} WHERE op_from > (SELECT coalesce(max(op), 0) FROM operations)"
-        ).fetchone()[0]
-        if newest:
-            yield f"{table.name}: {newest} rows come from operations that are not there"
+        newest = "(SELECT coalesce(max(op), 0) FROM operations)"
+        for problem, rows in (
+            ("rows end before they begin", f"FROM {table.name} WHERE op_to < op_from"),
+            (
+                "rows begin before the one before them ended",
+                f"FROM (SELECT op_from, lag(coalesce(op_to, {_NEVER})) OVER (PARTITION BY {key} ORDER BY vid) AS ended"
+                f" FROM {table.name}) WHERE ended > op_from",
+            ),
+            ("rows come from operations that are not there", f"FROM {table.name} WHERE op_from > {newest}"),
+        ):
+            count = conn.execute(f"SELECT count(*) {rows}").fetchone()[0]
+            if count:
+                yield f"{table.name}: {count} {problem}"
     for one, other in (("versions", "states"), ("states", "versions")):
         lonely = conn.execute(
             f"SELECT count(*) FROM {one} a WHERE a.op_to IS NULL AND NOT EXISTS"
@@ -99,34 +115,25 @@ def _row_problems(conn: sqlite3.Connection) -> Iterator[str]:
             yield f"a text does not match its hash ({digest.hex()[:12]})"
 
 
-def _file_findings(store: Store) -> list[Finding]:
+def _file_finding(store: Store) -> Finding:
     mode = stat.S_IMODE(store.directory.stat().st_mode)
     if mode & 0o077:
-        return [
-            Finding(
-                "warning",
-                "permissions",
-                f"others can open {store.directory} (mode {mode:o})",
-                f"chmod 700 {store.directory}",
-            )
-        ]
-    return [Finding("ok", "permissions", "only you can open the store")]
+        problem = f"others can open {store.directory} (mode {mode:o})"
+        return Finding("warning", "permissions", problem, f"chmod 700 {store.directory}")
+    return Finding("ok", "permissions", "only you can open the store")
 
 
-def _snapshot_findings(store: Store, deep: bool) -> list[Finding]:
+def _snapshot_finding(store: Store, deep: bool) -> Finding:
+    make = "`memdeck snapshot create`"
     snapshots = list_snapshots(store)
     if not snapshots:
-        return [Finding("hint", "snapshots", "there is no snapshot yet", "make one: `memdeck snapshot create`")]
+        return Finding("hint", "snapshots", "there is no snapshot yet", f"make one: {make}")
     if not deep:
-        return [Finding("ok", "snapshots", f"{len(snapshots)}, the newest is {snapshots[0].name}")]
+        return Finding("ok", "snapshots", f"{len(snapshots)}, the newest is {snapshots[0].name}")
     bad = [s.name for s in snapshots if not verify_snapshot(store, s.name).good]
     if bad:
-        return [
-            Finding(
-                "warning", "snapshots", f"damaged: {', '.join(bad[:5])}", "make a new one: `memdeck snapshot create`"
-            )
-        ]
-    return [Finding("ok", "snapshots", f"all {len(snapshots)} are good, the newest is {snapshots[0].name}")]
+        return Finding("warning", "snapshots", f"damaged: {', '.join(bad[:5])}", f"make a new one: {make}")
+    return Finding("ok", "snapshots", f"all {len(snapshots)} are good, the newest is {snapshots[0].name}")
 
 
 def rebuild_index(store: Store) -> int:
@@ -138,7 +145,8 @@ def rebuild_index(store: Store) -> int:
             postings.rebuild(conn, ((vid, index_entry(conn, vid)) for vid in vids))
             conn.execute("COMMIT")
         except BaseException:
-            conn.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                conn.execute("ROLLBACK")
             raise
     return len(vids)
 
@@ -146,7 +154,7 @@ def rebuild_index(store: Store) -> int:
 def is_damaged(path: Path) -> str:
     """Return what is wrong with a database file that cannot be opened as a store; empty when it can be read."""
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as conn:
+        with closing(sqlite3.connect(read_uri(path), uri=True)) as conn:
             answer = conn.execute("PRAGMA quick_check(1)").fetchone()[0]
             return "" if answer == "ok" else str(answer)
     except sqlite3.DatabaseError as error:

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote
 
 from engine.model.clock import Clock, SystemClock
 from engine.model.errors import MemdeckError
 from engine.model.memory import Caller
-from engine.store.failures import translated
+from engine.store.failures import read_uri, translated
 from engine.store.locking import WriteLock
 from engine.store.migrations import LATEST, migrate
 from engine.store.schema import APPLICATION_ID
 from engine.store.transaction import Tx
 
 DATABASE = "memory.db"
+Place = tuple[int, int]
+"""Device and inode: which file stands at a path."""
 
 
 class Store:
-    """One profile's directory, open. Threads share it; every reading thread gets a connection of its own."""
+    """One profile's directory, open. Threads share it; every reading thread gets a connection of its own.
+
+    When somebody puts another database in the place of this one, the next read or write opens that one.
+    """
 
     def __init__(self, directory: Path, *, clock: Clock | None = None, read_only: bool = False) -> None:
         self.directory = directory
@@ -38,6 +43,7 @@ class Store:
         self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
         self._readers_guard = threading.Lock()
         self._writer: sqlite3.Connection | None = None
+        self._written: Place | None = None
         self._closed = False
 
     @classmethod
@@ -59,9 +65,8 @@ class Store:
         try:
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self.lock.held():
-                self._writer = self._connect_writer()
-                migrate(self._writer, self)
-        except (PermissionError, NotADirectoryError) as error:
+                self.replace_writer()
+        except (PermissionError, NotADirectoryError, FileExistsError) as error:
             if not self.path.exists():
                 raise MemdeckError(
                     "read_only",
@@ -74,23 +79,28 @@ class Store:
                 raise
             self.read_only = True
         except sqlite3.OperationalError as error:
-            if "readonly" not in str(error) or not self.path.exists():
+            if not _is_refused_writing(error) or not self.path.exists():
                 raise
-            self._writer = None
+            self._drop_writer()
             self.read_only = True
 
     def _prepare_for_reading(self) -> None:
         if not self.path.exists():
             raise MemdeckError("not_found", f"there is no store in {self.directory}", "check --store or --profile")
         try:
-            conn = self._connect_reader()
-            version = conn.execute("PRAGMA user_version").fetchone()[0]
-            conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
+            version = self._version_to_read()
+        except sqlite3.OperationalError as error:
+            if not _is_refused_writing(error):
+                raise
+            wal = Path(f"{self.path}-wal")
+            if wal.exists() and wal.stat().st_size:
+                raise MemdeckError(
+                    "read_only",
+                    f"{self.path} was not closed and cannot be brought in order here",
+                    "open the store once where it can be written",
+                ) from error
             self._immutable = True
-            conn = self._connect_reader()
-            version = conn.execute("PRAGMA user_version").fetchone()[0]
-        conn.close()
+            version = self._version_to_read()
         if version > LATEST:
             raise _newer(version)
         if version < LATEST:
@@ -98,31 +108,28 @@ class Store:
                 "read_only", "the store must be brought up to date first", "open it once where it can be written"
             )
 
+    def _version_to_read(self) -> int:
+        with closing(self._connect_reader()) as conn:
+            conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return int(conn.execute("PRAGMA user_version").fetchone()[0])
+
     def _connect_writer(self) -> sqlite3.Connection:
         conn = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=5)
         try:
-            application = conn.execute("PRAGMA application_id").fetchone()[0]
-            version = conn.execute("PRAGMA user_version").fetchone()[0]
-            if application not in (0, APPLICATION_ID):
-                raise MemdeckError(
-                    "internal", f"{self.path} is no memdeck store", "choose another directory: --store DIR"
-                )
-            if version > LATEST:
-                raise _newer(version)
+            if not _is_store(conn, self.path):
+                os.chmod(self.path, 0o600)
             conn.execute("PRAGMA journal_mode = WAL")
             conn.execute("PRAGMA synchronous = FULL")
             conn.execute("PRAGMA wal_autocheckpoint = 1000")
             conn.execute("PRAGMA cache_size = -16000")
             conn.execute("PRAGMA temp_store = MEMORY")
-            conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except BaseException:
             conn.close()
             raise
         return conn
 
     def _connect_reader(self) -> sqlite3.Connection:
-        how = "immutable=1" if self._immutable else "mode=ro"
-        uri = f"file:{quote(str(self.path))}?{how}"
+        uri = read_uri(self.path, immutable=self._immutable)
         conn = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=5)
         conn.execute("PRAGMA query_only = ON")
         conn.execute("PRAGMA cache_size = -8000")
@@ -132,8 +139,8 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection that sees one moment of the store for the whole block; blocks may nest."""
-        reader = self._reader()
         with translated(self.path):
+            reader = self._reader()
             if reader.depth == 0:
                 reader.conn.execute("BEGIN")
             reader.depth += 1
@@ -141,19 +148,26 @@ class Store:
                 yield reader.conn
             finally:
                 reader.depth -= 1
-                if reader.depth == 0 and reader.conn.in_transaction:
-                    reader.conn.execute("ROLLBACK")
+                if reader.depth == 0:
+                    with suppress(sqlite3.Error):
+                        reader.conn.execute("ROLLBACK")
+                    if self._closed:
+                        reader.conn.close()
 
     def _reader(self) -> _Reader:
+        """Return this thread's reader, on the file that stands at the path now."""
         if self._closed:
-            raise MemdeckError("internal", "the store is closed", "open it again")
+            raise _is_closed()
         reader: _Reader | None = getattr(self._local, "reader", None)
-        if reader is None:
-            with translated(self.path):
-                reader = _Reader(self._connect_reader())
-            self._local.reader = reader
-            with self._readers_guard:
-                self._readers.add(reader)
+        if reader is not None and (reader.depth or reader.place == self._place()):
+            return reader
+        if reader is not None:
+            reader.conn.close()
+        place = self._place()
+        reader = _Reader(self._connect_reader(), place)
+        self._local.reader = reader
+        with self._readers_guard:
+            self._readers.add(reader)
         return reader
 
     @contextmanager
@@ -179,26 +193,39 @@ class Store:
     def exclusive(self) -> Iterator[sqlite3.Connection]:
         """Yield the writing connection under the lock, for control and ephemeral tables and for care of the file."""
         if self._closed:
-            raise MemdeckError("internal", "the store is closed", "open it again")
+            raise _is_closed()
+        if self.read_only:
+            raise MemdeckError(
+                "read_only", f"{self.directory} is open for reading only", "make it writable or use --store DIR"
+            )
         with translated(self.path), self.lock.held():
-            if self.read_only or self._writer is None:
-                raise MemdeckError(
-                    "read_only", f"{self.directory} is open for reading only", "make it writable or use --store DIR"
-                )
-            self._check_in_place()
+            if self._closed:
+                raise _is_closed()
+            if self._written != self._place() or self._writer is None:
+                self.replace_writer()
+            assert self._writer is not None
             yield self._writer
 
-    def _check_in_place(self) -> None:
-        if not self.path.exists():
+    def _place(self) -> Place:
+        try:
+            found = os.stat(self.path)
+        except (FileNotFoundError, NotADirectoryError):
             raise MemdeckError(
                 "internal", f"{self.path} is gone", "put the directory back, or restart memdeck to begin a new store"
-            )
+            ) from None
+        return found.st_dev, found.st_ino
 
     def replace_writer(self) -> None:
-        """Close and reopen the writing connection; the caller holds the lock."""
+        """Open the writing connection on the file that stands at the path now; the caller holds the lock."""
+        self._drop_writer()
+        self._writer = self._connect_writer()
+        self._written = self._place()
+        migrate(self._writer, self)
+
+    def _drop_writer(self) -> None:
         if self._writer is not None:
             self._writer.close()
-        self._writer = self._connect_writer()
+        self._writer = None
 
     def token(self) -> tuple[int, int]:
         """Return (epoch, newest operation); it changes when anybody wrote."""
@@ -213,30 +240,66 @@ class Store:
         with self._readers_guard:
             for reader in list(self._readers):
                 if reader is not getattr(self._local, "reader", None):
-                    reader.conn.interrupt()
+                    with suppress(sqlite3.Error):
+                        reader.conn.interrupt()
 
     def close(self) -> None:
-        """Close all connections; the last writer's checkpoint runs under the lock."""
+        """Close all connections; the last writer's checkpoint runs under the lock.
+
+        A thread that reads at this moment is interrupted and closes its own connection.
+        """
         if self._closed:
             return
         self._closed = True
         with self._readers_guard:
             for reader in list(self._readers):
-                reader.conn.interrupt()
                 with suppress(sqlite3.Error):
-                    reader.conn.close()
-        if self._writer is not None:
-            with suppress(MemdeckError), self.lock.held():
-                self._writer.close()
-            self._writer = None
+                    if reader.depth:
+                        reader.conn.interrupt()
+                    else:
+                        reader.conn.close()
+        if self._writer is None:
+            return
+        try:
+            with self.lock.held():
+                self._drop_writer()
+        except (MemdeckError, OSError):
+            # Somebody else holds the lock, with this file open: then closing makes no checkpoint.
+            self._drop_writer()
 
 
 class _Reader:
-    """A reading connection and how deep its blocks are nested."""
+    """A reading connection, the file that it reads, and how deep its blocks are nested."""
 
-    def __init__(self, conn: sqlite3.Connection) -> None:
+    def __init__(self, conn: sqlite3.Connection, place: Place) -> None:
         self.conn = conn
+        self.place = place
         self.depth = 0
+
+    def __del__(self) -> None:
+        self.conn.close()
+
+
+def _is_store(conn: sqlite3.Connection, path: Path) -> bool:
+    """Tell a store from an empty file; raises before anything is written to any other file, or to a newer store."""
+    application = conn.execute("PRAGMA application_id").fetchone()[0]
+    version = conn.execute("PRAGMA user_version").fetchone()[0]
+    tables = conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != APPLICATION_ID and (application or version or tables):
+        raise MemdeckError("internal", f"{path} is no memdeck store", "choose another directory: --store DIR")
+    if version > LATEST:
+        raise _newer(version)
+    return bool(application)
+
+
+def _is_refused_writing(error: sqlite3.Error) -> bool:
+    """Tell whether SQLite could not do it because the file or its directory cannot be written."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+
+
+def _is_closed() -> MemdeckError:
+    return MemdeckError("internal", "the store is closed", "open it again")
 
 
 def _newer(version: int) -> MemdeckError:

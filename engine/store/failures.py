@@ -7,19 +7,28 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
-from engine.model.errors import MemdeckError
+from engine.model.errors import MemdeckError, invalid
 
+DAMAGED = ("malformed", "not a database", "Could not decode to UTF-8")
 DAMAGED_HINT = "run `memdeck doctor` to see the newest good snapshot, then `memdeck snapshot restore NAME`"
 
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Raise every sqlite3.Error and OSError of the block as a MemdeckError that says what to do."""
+    """Raise every sqlite3.Error and OSError of the block as a MemdeckError that says what to do.
+
+    A number beyond 64 bits, or text that is no Unicode, is refused by the driver and becomes invalid_argument.
+    """
     try:
         yield
     except sqlite3.Error as error:
         raise _translate(error, path) from error
+    except OverflowError as error:
+        raise invalid("a number is too large to be stored", "give one of at most 18 digits") from error
+    except UnicodeEncodeError as error:
+        raise invalid("a text holds half a character and cannot be stored", "send it as valid Unicode") from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise _disk_full(path) from error
@@ -42,13 +51,18 @@ def _translate(error: sqlite3.Error, path: Path) -> MemdeckError:
         return MemdeckError("busy", "the store is busy", "try again")
     if "readonly" in text or "read-only" in text:
         return MemdeckError("read_only", f"{path} cannot be written", "check its permissions and the disk")
-    if "malformed" in text or "not a database" in text:
+    if any(words in text for words in DAMAGED):
         return MemdeckError("internal", f"{path} is damaged ({text})", DAMAGED_HINT, damaged=True)
     if "disk I/O" in text or "unable to open" in text:
         return MemdeckError(
             "internal", f"{path} cannot be read or written ({text})", "check the disk and the permissions"
         )
     return MemdeckError("internal", text, "run `memdeck doctor`")
+
+
+def read_uri(path: Path, *, immutable: bool = False) -> str:
+    """Return the SQLite URI that opens a file for reading, whatever characters its path holds."""
+    return f"file:{quote(str(path))}?{'immutable=1' if immutable else 'mode=ro'}"
 
 
 def _disk_full(path: Path) -> MemdeckError:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from engine.model.enums import Origin
 from engine.model.records import Change, Operation
-from engine.store.rows import marks
+from engine.store.rows import batches, marks
 from engine.store.schema import JOURNALLED, Table
 
 _OP_COLUMNS = "op, at, kind, origin, actor, session, workspace, reason, summary, run"
@@ -38,19 +38,12 @@ def cancelled(conn: sqlite3.Connection) -> dict[int, int]:
     return gone
 
 
-def row_label(table: Table, values: dict[str, object]) -> str:
-    """Return the name under which the journal shows a row's object: `mem-7`, `tag-3`, `setting-lang`."""
-    return f"{table.label}-{values[table.owner]}"
-
-
 def changed_rows(
     conn: sqlite3.Connection, table: Table, ops: Collection[int], column: str
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of a table that began (`op_from`) or ended (`op_to`) in one of the operations."""
     names = ("vid", "op_from", "op_to", *table.all_columns)
-    numbers = sorted(ops)
-    for start in range(0, len(numbers), 500):
-        batch = numbers[start : start + 500]
+    for batch in batches(sorted(ops)):
         for row in conn.execute(
             f"SELECT {', '.join(names)} FROM {table.name} WHERE {column} IN ({marks(len(batch))}) ORDER BY vid", batch
         ):
@@ -58,18 +51,25 @@ def changed_rows(
 
 
 def changes(conn: sqlite3.Connection, op: int) -> list[Change]:
-    """Return what an operation changed, row by row, with the values before and after; texts are shown in full."""
+    """Return what an operation changed, row by row, with the values before and after; texts are shown in full.
+
+    What an operation began and ended itself, or replaced by the same, is no change.
+    """
     result = []
     for table in JOURNALLED:
-        before = {tuple(r[k] for k in table.key): r for r in changed_rows(conn, table, [op], "op_to")}
-        after = {
-            tuple(r[k] for k in table.key): r for r in changed_rows(conn, table, [op], "op_from") if r["op_to"] != op
-        }
+        before = {_key(table, r): r for r in changed_rows(conn, table, [op], "op_to") if r["op_from"] != op}
+        after = {_key(table, r): r for r in changed_rows(conn, table, [op], "op_from") if r["op_to"] != op}
         for key in dict.fromkeys([*before, *after]):
             old, new = before.get(key), after.get(key)
-            label = row_label(table, new or old or {})
+            if old and new and all(old[c] == new[c] for c in table.all_columns):
+                continue
+            label = table.label_of(new or old or {})
             result.append(Change(table.name, label, _shown(conn, table, old), _shown(conn, table, new)))
     return result
+
+
+def _key(table: Table, row: Mapping[str, object]) -> tuple[object, ...]:
+    return tuple(row[column] for column in table.key)
 
 
 def _shown(conn: sqlite3.Connection, table: Table, row: dict[str, object] | None) -> dict[str, object] | None:
@@ -88,20 +88,26 @@ def _shown(conn: sqlite3.Connection, table: Table, row: dict[str, object] | None
     return shown
 
 
-def objects(conn: sqlite3.Connection, op: int, limit: int = 12) -> tuple[str, ...]:
-    """Return the objects that an operation touched, at most `limit`, memories first."""
-    names: dict[str, None] = {}
-    for table in JOURNALLED:
-        for column in ("op_from", "op_to"):
-            rows = conn.execute(
-                f"SELECT DISTINCT {table.owner} FROM {table.name} WHERE {column} = ? LIMIT ?", (op, limit)
-            )
-            for (owner,) in rows:
-                if owner is not None:
-                    names[f"{table.label}-{owner}"] = None
-            if len(names) >= limit:
-                return tuple(names)[:limit]
-    return tuple(names)
+OBJECTS_SHOWN = 12
+
+
+def objects(conn: sqlite3.Connection, ops: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """Return the objects that each operation touched, at most OBJECTS_SHOWN of each, memories first."""
+    names: dict[int, dict[str, None]] = {op: {} for op in ops}
+    for batch in batches(ops):
+        for table in JOURNALLED:
+            shown = tuple(dict.fromkeys((table.owner, table.key[0])))
+            for column in ("op_from", "op_to"):
+                rows = conn.execute(
+                    f"SELECT o.op, {', '.join(f't.{c}' for c in shown)} FROM operations o"
+                    f" JOIN {table.name} t ON t.vid IN"
+                    f" (SELECT vid FROM {table.name} WHERE {column} = o.op ORDER BY vid LIMIT {OBJECTS_SHOWN})"
+                    f" WHERE o.op IN ({marks(len(batch))})",
+                    batch,
+                )
+                for op, *values in rows:
+                    names[op][table.label_of(dict(zip(shown, values, strict=True)))] = None
+    return {op: tuple(found)[:OBJECTS_SHOWN] for op, found in names.items()}
 
 
 def operations(
@@ -136,11 +142,12 @@ def operations(
     undoes: dict[int, int] = {}
     for op, by_op in conn.execute("SELECT max(op), by_op FROM undone GROUP BY by_op"):
         undoes[by_op] = op
-    return [_operation(conn, row, gone, undoes) for row in rows]
+    touched = objects(conn, [row[0] for row in rows])
+    return [_operation(row, gone, undoes, touched) for row in rows]
 
 
 def _operation(
-    conn: sqlite3.Connection, row: Sequence[object], gone: dict[int, int], undoes: dict[int, int]
+    row: Sequence[object], gone: dict[int, int], undoes: dict[int, int], touched: Mapping[int, tuple[str, ...]]
 ) -> Operation:
     op = int(str(row[0]))
     return Operation(
@@ -156,34 +163,37 @@ def _operation(
         run=None if row[9] is None else str(row[9]),
         undoes=undoes.get(op),
         undone_by=gone.get(op),
-        objects=objects(conn, op),
+        objects=touched[op],
     )
+
+
+_MEMORIES_OF = (
+    "(SELECT memory_id FROM versions WHERE op_from = :op OR op_to = :op"
+    " UNION SELECT memory_id FROM states WHERE op_from = :op OR op_to = :op LIMIT 100)"
+)
+_AROUND = "x.op_from <= :op AND (x.op_to IS NULL OR x.op_to >= :op)"
 
 
 def audit_line(conn: sqlite3.Connection, operation: Operation) -> str:
     """Render an operation as one JSON line of the audit log: fingerprints of content, never content (C39)."""
-    prints = [
-        row[0].hex()
-        for row in conn.execute(
-            "SELECT DISTINCT fingerprint FROM versions WHERE (op_from = ? OR op_to = ?) AND fingerprint IS NOT NULL"
-            " LIMIT 100",
-            (operation.op, operation.op),
-        )
-    ]
-    topics = [
-        row[0]
-        for row in conn.execute(
-            "SELECT DISTINCT t.name FROM versions v JOIN memory_topics l ON l.memory_id = v.memory_id AND l.op_to IS NULL"
-            " JOIN topics t ON t.topic_id = l.topic_id AND t.op_to IS NULL WHERE v.op_from = ? OR v.op_to = ? LIMIT 20",
-            (operation.op, operation.op),
-        )
-    ]
-    row = conn.execute("SELECT source FROM operations WHERE op = ?", (operation.op,)).fetchone()
+    at = {"op": operation.op}
+    prints = conn.execute(
+        f"SELECT DISTINCT x.fingerprint FROM versions x WHERE x.memory_id IN {_MEMORIES_OF} AND {_AROUND}"
+        " AND x.fingerprint IS NOT NULL",
+        at,
+    )
+    topics = conn.execute(
+        "SELECT DISTINCT t.name FROM memory_topics x JOIN topics t ON t.topic_id = x.topic_id AND t.op_to IS NULL"
+        f" WHERE x.memory_id IN {_MEMORIES_OF} AND {_AROUND} LIMIT 20",
+        at,
+    )
+    source = conn.execute("SELECT source FROM operations WHERE op = :op", at).fetchone()[0]
     return json.dumps(
         {
             "op": operation.op, "at": operation.at_ms, "kind": operation.kind, "ids": list(operation.objects),
-            "topics": topics, "fingerprints": prints, "source": row[0], "channel": operation.origin.value,
-            "actor": operation.actor, "session": operation.session, "run": operation.run,
+            "topics": [row[0] for row in topics], "fingerprints": [row[0].hex() for row in prints], "source": source,
+            "channel": operation.origin.value, "actor": operation.actor, "session": operation.session,
+            "run": operation.run,
         },
         ensure_ascii=False,
         separators=(",", ":"),

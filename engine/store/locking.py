@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.model.errors import MemdeckError
@@ -58,21 +58,34 @@ class WriteLock:
         return int(text) if text.isdigit() else None
 
     def _take(self, limit: float) -> None:
-        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         pause = _POLL_S
         while True:
+            fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
+                if self._is_in_place(fd):
+                    break
             except BlockingIOError:
                 if time.monotonic() >= limit:
                     os.close(fd)
                     raise self._busy() from None
                 time.sleep(pause)
                 pause = min(pause * 1.5, _POLL_MAX_S)
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, str(os.getpid()).encode(), 0)
+            except BaseException:
+                os.close(fd)
+                raise
+            os.close(fd)
         self._fd = fd
+        # Always as long as before, so that a full disk has room for it; who holds it is told for information only.
+        with suppress(OSError):
+            os.pwrite(fd, f"{os.getpid():<19}\n".encode(), 0)
+
+    def _is_in_place(self, fd: int) -> bool:
+        """Tell whether the locked file is still the one at the path; it may have been removed while we waited."""
+        try:
+            return os.path.samestat(os.fstat(fd), os.stat(self.path))
+        except FileNotFoundError:
+            return False
 
     def _release(self) -> None:
         if self._fd is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -84,11 +85,12 @@ def set_locked(tx: Tx, memory_id: int, locked: bool) -> bool:
 def find_same(
     tx: Tx, print_: bytes, subject: str, scope: str, scope_key: str | None, valid_from: int | None, valid_to: int | None
 ) -> Found | None:
-    """Return a current memory with the same content in the same subject and scope, unless another validity is asked for."""
+    """Return a current memory with the same content, subject and scope, unless another validity is asked for."""
     rows = tx.conn.execute(
-        "SELECT v.memory_id, v.revision, s.state, v.authority, v.speculative, v.valid_from, v.valid_to, v.subject FROM versions v"
-        " JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL WHERE v.fingerprint = ? AND v.op_to IS NULL"
-        " AND v.scope = ? AND v.scope_key IS ? AND s.state IN ('active', 'archived', 'quarantined') ORDER BY v.memory_id",
+        "SELECT v.memory_id, v.revision, s.state, v.authority, v.speculative, v.valid_from, v.valid_to, v.subject"
+        " FROM versions v JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL"
+        " WHERE v.fingerprint = ? AND v.op_to IS NULL AND v.scope = ? AND v.scope_key IS ?"
+        " AND s.state IN ('active', 'archived', 'quarantined') ORDER BY v.memory_id",
         (print_, scope, scope_key),
     ).fetchall()
     for memory_id, revision, state, authority, speculative, begins, ends, about in rows:
@@ -122,13 +124,17 @@ def tag_id(tx: Tx, name: str, *, source: str) -> int:
 
 
 def topic_id(tx: Tx, name: str) -> int | None:
-    """Return the topic of a name or alias, or None."""
+    """Return the topic of a name or alias in any case or width, or None."""
+    wanted = fold(name)
     row = tx.conn.execute(
-        "SELECT topic_id FROM topics WHERE op_to IS NULL AND (folded = ? OR EXISTS ("
-        "SELECT 1 FROM json_each(aliases) a WHERE lower(a.value) = ?)) ORDER BY topic_id LIMIT 1",
-        (fold(name), fold(name)),
+        "SELECT topic_id FROM topics WHERE op_to IS NULL AND folded = ? ORDER BY topic_id LIMIT 1", (wanted,)
     ).fetchone()
-    return int(row[0]) if row else None
+    if row:
+        return int(row[0])
+    rows = tx.conn.execute(
+        "SELECT topic_id, aliases FROM topics WHERE op_to IS NULL AND aliases <> '[]' ORDER BY topic_id"
+    )
+    return next((int(number) for number, aliases in rows if wanted in map(fold, json.loads(aliases))), None)
 
 
 def make_topic(tx: Tx, name: str, description: str = "", aliases: Sequence[str] = ()) -> int:
@@ -145,7 +151,7 @@ def make_topic(tx: Tx, name: str, description: str = "", aliases: Sequence[str] 
 
 
 def set_tags(tx: Tx, memory_id: int, names: Iterable[str], *, source: str) -> bool:
-    """Give a memory exactly these tags; True when anything changed. The search index follows."""
+    """Give a memory exactly these tags; True when anything changed."""
     wanted = {tag_id(tx, name, source=source) for name in names}
     rows = tx.conn.execute("SELECT tag_id FROM memory_tags WHERE memory_id = ? AND op_to IS NULL", (memory_id,))
     have = {int(r[0]) for r in rows}
@@ -153,10 +159,7 @@ def set_tags(tx: Tx, memory_id: int, names: Iterable[str], *, source: str) -> bo
         tx.close(MEMORY_TAGS, memory_id, gone)
     for new in sorted(wanted - have):
         tx.open(MEMORY_TAGS, {"memory_id": memory_id, "tag_id": new})
-    if have == wanted:
-        return False
-    tx.reindex(memory_id)
-    return True
+    return have != wanted
 
 
 def set_topics(tx: Tx, memory_id: int, ids: Iterable[int]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from engine.model.ids import new_uid
@@ -30,15 +31,18 @@ LATEST = len(MIGRATIONS)
 
 
 def migrate(conn: sqlite3.Connection, store: Store) -> None:
-    """Bring the schema up to date; the caller holds the lock. Each step is a transaction of its own."""
-    version = conn.execute("PRAGMA user_version").fetchone()[0]
-    if version == LATEST:
-        return
-    if version:
+    """Bring a store's schema up to date, after a snapshot; the caller holds the lock."""
+    version = schema_of(conn)
+    if version and version < LATEST:
         from engine.store.snapshots import make_snapshot
 
         make_snapshot(store, kind="protection", reason=f"before migration to schema {LATEST}")
-    for number in range(version + 1, LATEST + 1):
+    upgrade(conn)
+
+
+def upgrade(conn: sqlite3.Connection) -> None:
+    """Run the steps that a database lacks, each as a transaction of its own; an empty one gets the newest schema."""
+    for number in range(schema_of(conn) + 1, LATEST + 1):
         conn.execute("BEGIN IMMEDIATE")
         try:
             MIGRATIONS[number - 1](conn)
@@ -46,18 +50,14 @@ def migrate(conn: sqlite3.Connection, store: Store) -> None:
             conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             conn.execute("COMMIT")
         except BaseException:
-            conn.execute("ROLLBACK")
+            with suppress(sqlite3.Error):
+                conn.execute("ROLLBACK")
             raise
 
 
-def create_schema(conn: sqlite3.Connection) -> None:
-    """Bring an empty database to the newest schema, outside any store."""
-    for number, step in enumerate(MIGRATIONS, 1):
-        conn.execute("BEGIN IMMEDIATE")
-        step(conn)
-        conn.execute(f"PRAGMA user_version = {number}")
-        conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        conn.execute("COMMIT")
+def schema_of(conn: sqlite3.Connection) -> int:
+    """Return the number of the newest step that a database has; 0 when it is empty."""
+    return int(conn.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _run(conn: sqlite3.Connection, script: str) -> None:

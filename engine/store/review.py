@@ -64,7 +64,10 @@ def close_items_of(tx: Tx, memory_id: int, reason: str) -> int:
     return len(rows)
 
 
-_COLUMNS = "item_id, kind, state, memory_id, rival_id, title, evidence, proposal, opened_at, origin, actor, defer_until, reason"
+_COLUMNS = (
+    "item_id, kind, state, memory_id, rival_id, title, evidence, proposal, opened_at, origin, actor, defer_until,"
+    " reason"
+)
 
 
 def _where(kinds: Sequence[ReviewKind], states: Sequence[str], now_ms: int) -> tuple[str, list[object]]:

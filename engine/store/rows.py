@@ -57,15 +57,17 @@ def index_entry(conn: sqlite3.Connection, vid: int) -> IndexEntry:
     """Return what the search index needs to know of one version."""
     row = conn.execute(
         "SELECT v.name, d.text, b.text, v.aliases, v.subject, v.thread, v.seq, coalesce(v.dated_at, v.valid_from),"
-        " v.memory_id, v.extra, v.op_to IS NULL FROM versions v JOIN texts d ON d.hash = v.description JOIN texts b ON b.hash = v.body"
-        " WHERE v.vid = ?",
+        " v.memory_id, v.extra, v.op_to FROM versions v JOIN texts d ON d.hash = v.description"
+        " JOIN texts b ON b.hash = v.body WHERE v.vid = ?",
         (vid,),
     ).fetchone()
+    # A version that ended keeps the tags that it had at its end.
+    known = None if row[10] is None else row[10] - 1
     tags = [
         r[0]
         for r in conn.execute(
-            "SELECT t.name FROM memory_tags m JOIN tags t ON t.tag_id = m.tag_id AND t.op_to IS NULL"
-            " WHERE m.memory_id = ? AND m.op_to IS NULL ORDER BY t.name",
+            f"SELECT t.name FROM memory_tags m JOIN tags t ON t.tag_id = m.tag_id AND {open_at('t', known)}"
+            f" WHERE m.memory_id = ? AND {open_at('m', known)} ORDER BY t.name",
             (row[8],),
         )
     ]
@@ -81,7 +83,7 @@ def index_entry(conn: sqlite3.Connection, vid: int) -> IndexEntry:
         seq=row[6],
         dated_ms=row[7],
         memory_id=row[8],
-        current=bool(row[10]),
+        current=known is None,
     )
 
 
@@ -121,7 +123,7 @@ def load_memories(
 
 
 def load_versions(conn: sqlite3.Connection, memory_id: int) -> list[Memory]:
-    """Return every version of a memory, oldest first, each with the state in which it began."""
+    """Return every version of a memory, oldest first, each with the state, tags and topics that it had at its end."""
     rows = conn.execute(
         f"SELECT {_MEMORY_COLUMNS.format(body='b.text')}{_MEMORY_FROM}"
         " LEFT JOIN states s ON s.memory_id = v.memory_id AND s.op_from <= coalesce(v.op_to - 1, 1 << 62)"
@@ -129,11 +131,13 @@ def load_versions(conn: sqlite3.Connection, memory_id: int) -> list[Memory]:
         " WHERE v.memory_id = ? ORDER BY v.revision",
         (memory_id,),
     ).fetchall()
-    newest: dict[int, Memory] = {}
+    found: dict[int, Memory] = {}
     for row in rows:
-        for memory in _build(conn, [row], None).values():
-            newest[memory.revision] = memory
-    return [newest[r] for r in sorted(newest)]
+        # Tags and topics as they were at the version's end, like its state.
+        known = None if row[13] is None else row[13] - 1
+        for memory in _build(conn, [row], known).values():
+            found[memory.revision] = memory
+    return [found[r] for r in sorted(found)]
 
 
 def _names(
@@ -165,8 +169,9 @@ def _build(conn: sqlite3.Connection, rows: Sequence[Sequence[object]], known: in
     )
     rivals: dict[int, list[int]] = {}
     for one, other in conn.execute(
-        "SELECT memory_id, rival_id FROM review_items WHERE op_to IS NULL AND state IN ('open', 'deferred')"
-        f" AND kind IN ('authority', 'contradiction') AND rival_id IN ({marks(len(ids))})",
+        f"SELECT memory_id, rival_id FROM review_items WHERE {open_at('review_items', known)}"
+        " AND state IN ('open', 'deferred') AND kind IN ('authority', 'contradiction')"
+        f" AND rival_id IN ({marks(len(ids))}) ORDER BY item_id",
         ids,
     ):
         rivals.setdefault(other, []).append(one)

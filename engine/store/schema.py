@@ -3,12 +3,13 @@
 Every journalled table is an *interval table*: a row holds from operation `op_from` (included) to `op_to`
 (excluded; NULL = still), so the table is its own journal. "Before" and "after" of an operation N are the rows
 that end at N and begin at N. Triggers refuse any other way of writing, whichever code path tries it: an insert
-must begin at the newest operation, the only update closes an open row at the newest operation, and a delete is
-possible only while an erasure is under way. Undo, as-of reading and the audit log all rest on this.
+must begin in the operation under way, the only update closes an open row in it, and a delete is possible only while
+an erasure is under way. Undo, as-of reading and the audit log all rest on this.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 APPLICATION_ID = 0x6D64656B
@@ -37,6 +38,14 @@ class Table:
     def all_columns(self) -> tuple[str, ...]:
         """Key and payload, without the row id and the two operation numbers."""
         return self.key + self.columns
+
+    def label_of(self, row: Mapping[str, object]) -> str:
+        """Return the name under which the journal shows a row's object: `mem-7`, `tag-3`, `setting-lang`."""
+        owner = row.get(self.owner)
+        if owner is not None:
+            return f"{self.label}-{owner}"
+        key = row[self.key[0]]
+        return f"{self.name}-{key.hex()[:8] if isinstance(key, bytes) else key}"
 
 
 VERSIONS = Table(
@@ -100,7 +109,10 @@ JOURNALLED: tuple[Table, ...] = (
 """Interval tables. Beside them `memories` (identities) and `texts` (by content hash) only ever grow."""
 
 CONTENT = ("memories", "texts")
-CONTROL = ("meta", "operations", "undone", "counters", "idempotency", "jobs", "cursors", "past_journal", "erased")
+CONTROL = (
+    "meta", "operations", "undone", "undone_left", "counters", "idempotency", "jobs", "cursors", "past_journal",
+    "erased",
+)  # fmt: skip
 EPHEMERAL = ("usage", "recall_log", "ledger", "blocked")
 
 _INTEGER = frozenset(
@@ -122,30 +134,54 @@ def _column_type(table: Table, column: str) -> str:
     return "BLOB" if column in _BLOB else "TEXT"
 
 
+_WRITING = "(SELECT op FROM operations WHERE op = (SELECT max(op) FROM operations) AND NOT done)"
+"""The operation under way; NULL between operations, so that nothing can be added to one that was committed."""
+
+_ERASING = "EXISTS (SELECT 1 FROM meta WHERE key = 'erasing')"
+
+
+def _refusal(name: str, when: str, condition: str, message: str) -> str:
+    """Return a trigger that refuses what happens `when`, under a condition."""
+    return f"""
+CREATE TRIGGER {name} BEFORE {when} WHEN {condition}
+BEGIN SELECT RAISE(ABORT, 'append-only: {message}'); END;"""
+
+
 def _interval_sql(table: Table) -> str:
     name = table.name
     columns = ", ".join(f"{c} {_column_type(table, c)}" for c in table.all_columns)
     key = ", ".join(table.key)
+    same = " AND ".join(f"{k} = NEW.{k}" for k in table.key)
     frozen = ", ".join(("vid", "op_from", *table.all_columns))
-    newest = "(SELECT max(op) FROM operations)"
+    # An INSERT OR REPLACE removes the row in its way without asking the delete trigger, hence `taken`.
+    taken = (
+        f"EXISTS (SELECT 1 FROM {name} WHERE vid = NEW.vid)"
+        f" OR EXISTS (SELECT 1 FROM {name} WHERE {same} AND op_to IS NULL)"
+    )
     return f"""
 CREATE TABLE {name} (vid INTEGER PRIMARY KEY, op_from INTEGER NOT NULL, op_to INTEGER, {columns});
 CREATE UNIQUE INDEX {name}_open ON {name} ({key}) WHERE op_to IS NULL;
 CREATE INDEX {name}_key ON {name} ({key}, op_from);
 CREATE INDEX {name}_from ON {name} (op_from);
-CREATE INDEX {name}_to ON {name} (op_to) WHERE op_to IS NOT NULL;
-CREATE TRIGGER {name}_insert BEFORE INSERT ON {name}
-WHEN NEW.op_to IS NOT NULL OR NEW.op_from IS NOT {newest}
-BEGIN SELECT RAISE(ABORT, 'append-only: a row begins at the newest operation'); END;
-CREATE TRIGGER {name}_freeze BEFORE UPDATE OF {frozen} ON {name}
-BEGIN SELECT RAISE(ABORT, 'append-only: a row never changes'); END;
-CREATE TRIGGER {name}_close BEFORE UPDATE OF op_to ON {name}
-WHEN OLD.op_to IS NOT NULL OR NEW.op_to IS NOT {newest}
-BEGIN SELECT RAISE(ABORT, 'append-only: a row ends once, at the newest operation'); END;
-CREATE TRIGGER {name}_delete BEFORE DELETE ON {name}
-WHEN NOT EXISTS (SELECT 1 FROM meta WHERE key = 'erasing')
-BEGIN SELECT RAISE(ABORT, 'append-only: rows go only by expunge or cleanup'); END;
-"""
+CREATE INDEX {name}_to ON {name} (op_to) WHERE op_to IS NOT NULL;""" + "".join(
+        (
+            _refusal(
+                f"{name}_insert", f"INSERT ON {name}",
+                f"NEW.op_to IS NOT NULL OR NEW.op_from IS NOT {_WRITING}",
+                "a row begins in the operation under way",
+            ),
+            _refusal(f"{name}_taken", f"INSERT ON {name}", taken, "the row before it ends first"),
+            _refusal(f"{name}_freeze", f"UPDATE OF {frozen} ON {name}", "1", "a row never changes"),
+            _refusal(
+                f"{name}_close", f"UPDATE OF op_to ON {name}",
+                f"OLD.op_to IS NOT NULL OR NEW.op_to IS NULL OR NEW.op_to IS NOT {_WRITING}",
+                "a row ends once, in the operation under way",
+            ),
+            _refusal(
+                f"{name}_delete", f"DELETE ON {name}", f"NOT {_ERASING}", "rows go only by expunge or clean-up"
+            ),
+        )
+    )  # fmt: skip
 
 
 _FIXED_SQL = """
@@ -153,11 +189,12 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE operations (
   op INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL, origin TEXT NOT NULL,
   actor TEXT NOT NULL DEFAULT '', session TEXT, workspace TEXT, source TEXT NOT NULL DEFAULT '',
-  reason TEXT NOT NULL DEFAULT '', summary TEXT NOT NULL DEFAULT '', run TEXT);
+  reason TEXT NOT NULL DEFAULT '', summary TEXT NOT NULL DEFAULT '', run TEXT, done INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX operations_at ON operations (at);
 CREATE INDEX operations_run ON operations (run) WHERE run IS NOT NULL;
 CREATE TABLE undone (op INTEGER NOT NULL, by_op INTEGER NOT NULL, PRIMARY KEY (op, by_op)) WITHOUT ROWID;
 CREATE INDEX undone_by ON undone (by_op);
+CREATE TABLE undone_left (by_op INTEGER NOT NULL, object TEXT NOT NULL, PRIMARY KEY (by_op, object)) WITHOUT ROWID;
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE idempotency (
   actor TEXT NOT NULL, key TEXT NOT NULL, op INTEGER NOT NULL, at INTEGER NOT NULL, answer TEXT NOT NULL,
@@ -167,21 +204,60 @@ CREATE TABLE jobs (
   attempts INTEGER NOT NULL DEFAULT 0, next_at INTEGER, error TEXT NOT NULL DEFAULT '');
 CREATE TABLE cursors (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE past_journal (epoch INTEGER NOT NULL, op INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (epoch, op));
-CREATE TABLE erased (uid TEXT PRIMARY KEY, memory_id INTEGER NOT NULL, at INTEGER NOT NULL, fingerprint BLOB) WITHOUT ROWID;
-CREATE TABLE memories (id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE, op INTEGER NOT NULL, recorded_at INTEGER NOT NULL);
+CREATE TABLE erased (
+  uid TEXT PRIMARY KEY, memory_id INTEGER NOT NULL, at INTEGER NOT NULL, fingerprint BLOB) WITHOUT ROWID;
+CREATE TABLE memories (
+  id INTEGER PRIMARY KEY, uid TEXT NOT NULL UNIQUE, op INTEGER NOT NULL, recorded_at INTEGER NOT NULL);
 CREATE TABLE texts (hash BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
-CREATE TRIGGER texts_freeze BEFORE UPDATE ON texts BEGIN SELECT RAISE(ABORT, 'append-only: a text never changes'); END;
-CREATE TRIGGER texts_delete BEFORE DELETE ON texts WHEN NOT EXISTS (SELECT 1 FROM meta WHERE key = 'erasing')
-BEGIN SELECT RAISE(ABORT, 'append-only: texts go only by expunge or cleanup'); END;
-CREATE TRIGGER memories_delete BEFORE DELETE ON memories WHEN NOT EXISTS (SELECT 1 FROM meta WHERE key = 'erasing')
-BEGIN SELECT RAISE(ABORT, 'append-only: memories go only by expunge or cleanup'); END;
 CREATE TABLE usage (
   memory_id INTEGER PRIMARY KEY, injected INTEGER NOT NULL DEFAULT 0, read INTEGER NOT NULL DEFAULT 0,
   used INTEGER NOT NULL DEFAULT 0, recalls INTEGER NOT NULL DEFAULT 0, last_recall INTEGER, feedback TEXT);
-CREATE TABLE recall_log (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, query TEXT NOT NULL, hits TEXT NOT NULL);
-CREATE TABLE ledger (session TEXT NOT NULL, memory_id INTEGER NOT NULL, bytes INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (session, memory_id)) WITHOUT ROWID;
-CREATE TABLE blocked (fingerprint BLOB PRIMARY KEY, times INTEGER NOT NULL, last_at INTEGER NOT NULL, origin TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE recall_log (
+  id INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, query TEXT NOT NULL, hits TEXT NOT NULL);
+CREATE TABLE ledger (
+  session TEXT NOT NULL, memory_id INTEGER NOT NULL, bytes INTEGER NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (session, memory_id)) WITHOUT ROWID;
+CREATE TABLE blocked (
+  fingerprint BLOB PRIMARY KEY, times INTEGER NOT NULL, last_at INTEGER NOT NULL, origin TEXT NOT NULL) WITHOUT ROWID;
 """
+
+_FIXED_TRIGGERS = "".join(
+    (
+        _refusal(
+            "operations_insert", "INSERT ON operations",
+            "NEW.done OR NEW.op <> -1 AND NEW.op <= coalesce((SELECT max(op) FROM operations), 0)",
+            "operations are numbered upwards",
+        ),
+        _refusal(
+            "operations_freeze",
+            "UPDATE OF op, at, kind, origin, actor, session, workspace, source, run ON operations",
+            "1", "an operation never changes",
+        ),
+        _refusal(
+            "operations_describe", "UPDATE OF reason, summary, done ON operations",
+            f"OLD.done AND NOT (NEW.done AND {_ERASING})", "an operation is described before it is committed",
+        ),
+        _refusal("operations_delete", "DELETE ON operations", "1", "an operation never goes"),
+        _refusal("undone_insert", "INSERT ON undone", f"NEW.by_op IS NOT {_WRITING}", "an undo is an operation"),
+        _refusal("undone_update", "UPDATE ON undone", "1", "an undo never changes"),
+        _refusal("undone_delete", "DELETE ON undone", "1", "an undo never goes"),
+        _refusal(
+            "memories_insert", "INSERT ON memories",
+            f"NEW.op IS NOT {_WRITING} OR EXISTS (SELECT 1 FROM memories WHERE id = NEW.id OR uid = NEW.uid)",
+            "a memory begins once, in the operation under way",
+        ),
+        _refusal("memories_update", "UPDATE ON memories", "1", "a memory keeps its identity"),
+        _refusal(
+            "memories_delete", "DELETE ON memories", f"NOT {_ERASING}", "memories go only by expunge or clean-up"
+        ),
+        _refusal(
+            "texts_insert", "INSERT ON texts",
+            "EXISTS (SELECT 1 FROM texts WHERE hash = NEW.hash AND text IS NOT NEW.text)", "a text never changes",
+        ),
+        _refusal("texts_update", "UPDATE ON texts", "1", "a text never changes"),
+        _refusal("texts_delete", "DELETE ON texts", f"NOT {_ERASING}", "texts go only by expunge or clean-up"),
+    )
+)  # fmt: skip
 
 _INDEX_SQL = """
 CREATE INDEX versions_fingerprint ON versions (fingerprint) WHERE op_to IS NULL;
@@ -200,10 +276,11 @@ CREATE INDEX facts_pair ON facts (subject, relation) WHERE op_to IS NULL;
 CREATE INDEX review_dedupe ON review_items (dedupe) WHERE op_to IS NULL;
 CREATE INDEX review_state ON review_items (state) WHERE op_to IS NULL;
 CREATE INDEX review_memory ON review_items (memory_id) WHERE op_to IS NULL;
+CREATE INDEX review_rival ON review_items (rival_id) WHERE rival_id IS NOT NULL;
 CREATE INDEX sightings_memory ON sightings (memory_id) WHERE op_to IS NULL;
 """
 
 
 def initial_sql() -> str:
     """Return the statements of the first schema, without the derived search index."""
-    return _FIXED_SQL + "".join(_interval_sql(t) for t in JOURNALLED) + _INDEX_SQL
+    return _FIXED_SQL + "".join(_interval_sql(t) for t in JOURNALLED) + _FIXED_TRIGGERS + _INDEX_SQL

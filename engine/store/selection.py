@@ -17,7 +17,7 @@ from engine.rules.textnorm import fold
 from engine.store.rows import marks, open_at
 
 READ_STATES = (State.ACTIVE, State.SUPERSEDED)
-"""Superseded memories were true in their time: their closed validity, not their state, keeps them out of the present."""
+"""Superseded memories were true in their time: their closed validity keeps them out of the present, not their state."""
 
 HIDDEN_FROM_AGENTS = (State.DELETED, State.QUARANTINED)
 
@@ -124,7 +124,8 @@ def _scope(where: Condition, by: Caller, everywhere: bool) -> None:
         return
     names = workspace_names(by.workspace)
     where.add(
-        f"(v.scope = ? OR (v.scope = ? AND v.scope_key IN ({marks(len(names))})) OR (v.scope = ? AND v.scope_key IS ?))",
+        f"(v.scope = ? OR (v.scope = ? AND v.scope_key IN ({marks(len(names))}))"
+        " OR (v.scope = ? AND v.scope_key IS ?))",
         Scope.GLOBAL.value,
         Scope.WORKSPACE.value,
         *names,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Self
 
+from engine.model.errors import not_found
 from engine.model.memory import Caller
 from engine.store import postings
 from engine.store.rows import checksum, index_entry
-from engine.store.schema import VERSIONS, Table
+from engine.store.schema import MEMORY_TAGS, VERSIONS, Table
 
 Values = dict[str, object]
 
@@ -49,6 +51,20 @@ class Tx:
         assert op is not None
         return cls(conn, op, at, by)
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Run a part of the operation that leaves nothing behind when it raises; the rest can go on."""
+        begun = (list(self._opened), list(self._closed), set(self._retagged))
+        self.conn.execute("SAVEPOINT attempt")
+        try:
+            yield
+        except BaseException:
+            self.conn.execute("ROLLBACK TO attempt")
+            self._opened, self._closed, self._retagged = begun
+            raise
+        finally:
+            self.conn.execute("RELEASE attempt")
+
     def describe(self, summary: str) -> None:
         """Set the line under which the journal lists this operation."""
         self.conn.execute("UPDATE operations SET summary = ? WHERE op = ?", (summary, self.op))
@@ -83,8 +99,7 @@ class Tx:
         )
         vid = cursor.lastrowid
         assert vid is not None
-        if table is VERSIONS:
-            self._opened.append(vid)
+        self._note(table, filled, self._opened, vid)
         return vid
 
     def close(self, table: Table, *key: object) -> Values | None:
@@ -93,15 +108,24 @@ class Tx:
         if row is None:
             return None
         self.conn.execute(f"UPDATE {table.name} SET op_to = ? WHERE vid = ?", (self.op, row["vid"]))
-        if table is VERSIONS:
-            self._closed.append(int(str(row["vid"])))
+        self._note(table, row, self._closed, int(str(row["vid"])))
         return row
 
+    def _note(self, table: Table, row: Values, changed: list[int], vid: int) -> None:
+        """Remember what the search index has to follow."""
+        if table is VERSIONS:
+            changed.append(vid)
+        elif table is MEMORY_TAGS:
+            self._retagged.add(int(str(row["memory_id"])))
+
     def replace(self, table: Table, key: tuple[object, ...], changes: Mapping[str, object]) -> bool:
-        """End the open row of a key and begin one with `changes`; False when nothing differs."""
+        """End the open row of a key and begin one with `changes`; False when nothing differs.
+
+        Raises not_found when there is none (somebody else took it back meanwhile).
+        """
         row = self.current(table, *key)
         if row is None:
-            raise LookupError(f"no open row in {table.name} for {key}")
+            raise not_found(table.label_of(dict(zip(table.key, key, strict=True))), "it was taken back or erased")
         if all(row[column] == value for column, value in changes.items()):
             return False
         self.close(table, *key)
@@ -117,12 +141,8 @@ class Tx:
         row = self.conn.execute(f"SELECT max({table.revision}) FROM {table.name} WHERE {where}", key).fetchone()
         return int(row[0] or 0) + 1
 
-    def reindex(self, memory_id: int) -> None:
-        """Note that a memory's tags changed, so that the search index of its current version follows."""
-        self._retagged.add(memory_id)
-
     def finish(self) -> None:
-        """Bring the search index in step with the versions that began and ended; runs before the commit."""
+        """Bring the search index in step with what began and ended and seal the operation; runs before the commit."""
         begun = dict.fromkeys(self._opened)
         for vid in self._closed:
             if vid not in begun:
@@ -134,3 +154,4 @@ class Tx:
                 postings.drop_versions(self.conn, [vid])
                 begun[vid] = None
         postings.index_many(self.conn, ((vid, index_entry(self.conn, vid)) for vid in begun))
+        self.conn.execute("UPDATE operations SET done = 1 WHERE op = ?", (self.op,))

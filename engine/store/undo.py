@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.model.errors import MemdeckError, invalid, not_found
-from engine.store.journal import cancelled, changed_rows, row_label
-from engine.store.schema import JOURNALLED, MEMORY_TAGS, MEMORY_TOPICS, STATES, TAGS, TOPICS, VERSIONS, Table
+from engine.store.journal import cancelled, changed_rows
+from engine.store.rows import BATCH, batches, marks
+from engine.store.schema import JOURNALLED, MEMORY_TAGS, MEMORY_TOPICS, TAGS, TOPICS, Table
 from engine.store.transaction import Tx, Values
 
 FINAL_KINDS = frozenset({"expunge", "cleanup", "restore"})
@@ -41,56 +42,105 @@ def check_undoable(tx: Tx, ops: Collection[int]) -> None:
             )
 
 
+@dataclass(frozen=True)
+class _Touched:
+    """One row of an object that the operations changed: as it is now, and as it was before the first of them."""
+
+    table: Table
+    key: tuple[object, ...]
+    now: Values | None
+    before: Values | None
+
+
 def plan_undo(tx: Tx, ops: Collection[int]) -> Plan:
     """Work out how to take back a set of operations as a unit.
 
     An object that a later operation touched stays as it is and is listed in `left`. Evidence never stands in the
-    way, nor do later operations that were taken back, nor the undos that did so.
+    way, nor do later operations that were taken back, nor the undos that did so. What was erased meanwhile is gone.
     """
-    gone = cancelled(tx.conn)
-    neutral = set(gone) | set(gone.values())
-    touched: dict[str, list[tuple[Table, tuple[object, ...], Values | None, Values | None]]] = {}
+    taken_back = _TakenBack(tx)
+    touched: dict[str, list[_Touched]] = {}
     blocked: dict[str, None] = {}
     for table in JOURNALLED:
         keys: dict[tuple[object, ...], str] = {}
         for column in ("op_from", "op_to"):
             for row in changed_rows(tx.conn, table, ops, column):
-                keys[tuple(row[k] for k in table.key)] = row_label(table, row)
-        for key, label in keys.items():
-            history = _history(tx, table, key)
-            first = min(n for row in history for n in (row["op_from"], row["op_to"]) if n in ops)  # type: ignore[type-var]
-            later = {
-                n
-                for row in history
-                for n in (row["op_from"], row["op_to"])
-                if isinstance(n, int) and n > int(str(first)) and n not in ops and n not in neutral
-            }
-            if later and table.touching:
+                keys[tuple(row[k] for k in table.key)] = table.label_of(row)
+        for key, history in _histories(tx, table, list(keys)):
+            label = keys[key]
+            numbers = {n for row in history for n in _numbers(row)}
+            first = min(n for n in numbers if n in ops)
+            later = {n for n in numbers if n > first and n not in ops}
+            if table.touching and any(taken_back.stands(n, label, numbers, first) for n in later):
                 blocked[label] = None
-            before = next(
-                (
-                    r
-                    for r in history
-                    if int(str(r["op_from"])) < int(str(first))
-                    and (r["op_to"] is None or int(str(r["op_to"])) >= int(str(first)))
-                ),
-                None,
-            )
+            before = next((r for r in history if _holds_before(r, first)), None)
             now = next((r for r in history if r["op_to"] is None), None)
-            touched.setdefault(label, []).append((table, key, now, before))
-    ends: list[tuple[Table, tuple[object, ...]]] = []
-    begins: list[tuple[Table, Values]] = []
-    for label, rows in touched.items():
-        if label in blocked:
-            continue
-        for table, key, now, before in rows:
-            if now is not None and before is not None and all(now[c] == before[c] for c in table.all_columns):
-                continue
-            if now is not None:
-                ends.append((table, key))
-            if before is not None:
-                begins.append((table, {c: before[c] for c in table.all_columns}))
-    return Plan(tuple(ends), tuple(begins), tuple(n for n in touched if n not in blocked), tuple(blocked))
+            touched.setdefault(label, []).append(_Touched(table, key, now, before))
+    for label in _erased(tx, touched):
+        del touched[label]
+    free = {label: rows for label, rows in touched.items() if label not in blocked}
+    differing = [row for rows in free.values() for row in rows if not _same(row)]
+    return Plan(
+        tuple((row.table, row.key) for row in differing if row.now is not None),
+        tuple(
+            (row.table, {c: row.before[c] for c in row.table.all_columns})
+            for row in differing
+            if row.before is not None
+        ),
+        tuple(free),
+        tuple(label for label in blocked if label in touched),
+    )
+
+
+def _numbers(row: Values) -> tuple[int, ...]:
+    begins, ends = row["op_from"], row["op_to"]
+    assert isinstance(begins, int)
+    return (begins, ends) if isinstance(ends, int) else (begins,)
+
+
+def _holds_before(row: Values, op: int) -> bool:
+    begins, *ends = _numbers(row)
+    return begins < op and (not ends or ends[0] >= op)
+
+
+def _same(row: _Touched) -> bool:
+    now, before = row.now, row.before
+    return now is before or (
+        now is not None and before is not None and all(now[c] == before[c] for c in row.table.all_columns)
+    )
+
+
+class _TakenBack:
+    """Which operations have no effect any more on an object: those taken back, and the undos that did so."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._gone = cancelled(tx.conn)
+        self._targets: dict[int, set[int]] = {}
+        for op, by_op in self._gone.items():
+            self._targets.setdefault(by_op, set()).add(op)
+        self._left = {(op, name) for op, name in tx.conn.execute("SELECT by_op, object FROM undone_left")}
+
+    def stands(self, op: int, label: str, numbers: Collection[int], first: int) -> bool:
+        """Tell whether `op`, which changed an object after the operation `first`, still has an effect on it.
+
+        An undo may have left the object out. An undo itself counts when it took back what came before `first`.
+        """
+        by_op = self._gone.get(op)
+        if by_op is not None:
+            return (by_op, label) in self._left
+        targets = self._targets.get(op)
+        return targets is None or any(n <= first for n in targets if n in numbers)
+
+
+def _erased(tx: Tx, labels: Iterable[str]) -> list[str]:
+    """Return the memories among the labels whose rows were erased; tombstones may still speak of them."""
+    numbers = [int(label.removeprefix("mem-")) for label in labels if label.startswith("mem-")]
+    there = {
+        row[0]
+        for batch in batches(numbers)
+        for row in tx.conn.execute(f"SELECT id FROM memories WHERE id IN ({marks(len(batch))})", batch)
+    }
+    return [f"mem-{number}" for number in numbers if number not in there]
 
 
 def apply_undo(tx: Tx, ops: Collection[int], plan: Plan) -> None:
@@ -109,17 +159,27 @@ def apply_undo(tx: Tx, ops: Collection[int], plan: Plan) -> None:
             values[table.revision] = tx.next_revision(table, tuple(values[k] for k in table.key))
         tx.open(table, values)
     tx.conn.executemany("INSERT INTO undone (op, by_op) VALUES (?, ?)", [(op, tx.op) for op in sorted(ops)])
+    tx.conn.executemany(
+        "INSERT INTO undone_left (by_op, object) VALUES (?, ?)", [(tx.op, label) for label in plan.left]
+    )
 
 
-def _history(tx: Tx, table: Table, key: tuple[object, ...]) -> list[Values]:
+def _histories(
+    tx: Tx, table: Table, keys: Sequence[tuple[object, ...]]
+) -> Iterator[tuple[tuple[object, ...], list[Values]]]:
+    """Yield each key with all its rows, oldest first."""
     names = ("vid", "op_from", "op_to", *table.all_columns)
+    columns = f"SELECT {', '.join(names)} FROM {table.name} WHERE "
+    if len(table.key) == 1:
+        for start in range(0, len(keys), BATCH):
+            batch = [key[0] for key in keys[start : start + BATCH]]
+            found: dict[object, list[Values]] = {}
+            for row in tx.conn.execute(f"{columns}{table.key[0]} IN ({marks(len(batch))}) ORDER BY vid", batch):
+                values: Values = dict(zip(names, row, strict=True))
+                found.setdefault(values[table.key[0]], []).append(values)
+            yield from (((key,), rows) for key, rows in found.items())
+        return
     where = " AND ".join(f"{c} = ?" for c in table.key)
-    rows = tx.conn.execute(f"SELECT {', '.join(names)} FROM {table.name} WHERE {where} ORDER BY vid", key)
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def memories_of(plan: Plan) -> tuple[int, ...]:
-    """Return the numbers of the memories whose version or state an undo changes."""
-    keys = [key[0] for table, key in plan.ends if table in (VERSIONS, STATES)]
-    keys += [values["memory_id"] for table, values in plan.begins if table in (VERSIONS, STATES)]
-    return tuple(dict.fromkeys(int(str(k)) for k in keys))
+    for key in keys:
+        rows = tx.conn.execute(f"{columns}{where} ORDER BY vid", key)
+        yield key, [dict(zip(names, row, strict=True)) for row in rows]

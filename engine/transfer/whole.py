@@ -18,12 +18,12 @@ from engine.model.errors import MemdeckError, invalid
 from engine.store import postings
 from engine.store.connection import Store
 from engine.store.failures import translated
-from engine.store.migrations import LATEST, create_schema
+from engine.store.migrations import LATEST, upgrade
 from engine.store.rows import index_entry
 from engine.store.schema import CONTENT, JOURNALLED
 
 FORMAT = "memdeck-store"
-CONTROL = ("meta", "operations", "undone", "counters", "past_journal", "erased")
+CONTROL = ("meta", "operations", "undone", "undone_left", "counters", "past_journal", "erased")
 TABLES = (*CONTROL, *CONTENT, *(t.name for t in JOURNALLED))
 Progress = Callable[[int, int], None]
 
@@ -110,7 +110,7 @@ def build_database(path: Path, target: Path) -> int:
     target.unlink(missing_ok=True)
     try:
         with closing(sqlite3.connect(target, isolation_level=None)) as conn:
-            create_schema(conn)
+            upgrade(conn)
             conn.execute("BEGIN IMMEDIATE")
             _fill(conn, tables)
             vids = [r[0] for r in conn.execute("SELECT vid FROM versions ORDER BY vid")]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 from engine.model.clock import SystemClock, iso
-from engine.model.errors import MemdeckError, not_found
+from engine.model.errors import not_found
 from engine.model.memory import Caller
 from engine.model.records import Finding, SnapshotInfo
-from engine.store import checks, snapshots
+from engine.store import checks, restore, snapshots
 from engine.store.audit import export_audit
 from engine.store.connection import DATABASE, Store
-from engine.store.failures import translated
 from engine.usecases.changing import require_owner
 from engine.usecases.desk import Desk
 from engine.usecases.forgetting import wipe_free_space
@@ -27,10 +25,10 @@ def create_snapshot(desk: Desk, by: Caller, reason: str = "") -> SnapshotInfo:
     )
 
 
-def restore_snapshot(desk: Desk, by: Caller, name: str) -> snapshots.Restored:
+def restore_snapshot(desk: Desk, by: Caller, name: str) -> restore.Restored:
     """Bring the store back to a snapshot; a protection snapshot is made first."""
     require_owner(by, "restore a snapshot")
-    return snapshots.restore_snapshot(desk.store, name, by)
+    return restore.restore_snapshot(desk.store, name, by)
 
 
 def doctor(desk: Desk, *, fix: bool = False, deep: bool = True, reindex: bool = False) -> list[Finding]:
@@ -82,19 +80,7 @@ def examine(directory: Path) -> list[Finding]:
 
 def recover(directory: Path, name: str) -> Path:
     """Put a good snapshot in the place of a damaged database; returns where the damaged file was set aside (C41)."""
-    store = Store(directory)
-    with store.lock.held(), translated(store.path):
-        if not snapshots.verify_snapshot(store, name).good:
-            raise MemdeckError("internal", f"snapshot {name} is damaged", "choose another one: `memdeck snapshot list`")
-        stamp = iso(SystemClock().now_ms())[:19].replace(":", "").replace("-", "")
-        aside = directory / f"{DATABASE}.damaged-{stamp}"
-        fresh = directory / f".{DATABASE}.fresh"
-        shutil.copyfile(snapshots.folder(store) / f"{name}.db", fresh)
-        for suffix in ("-wal", "-shm"):
-            side = directory / f"{DATABASE}{suffix}"
-            if side.exists():
-                os.replace(side, f"{aside}{suffix}")
-        if store.path.exists():
-            os.replace(store.path, aside)
-        os.replace(fresh, store.path)
+    stamp = iso(SystemClock().now_ms())[:19].replace(":", "").replace("-", "")
+    aside = directory / f"{DATABASE}.damaged-{stamp}"
+    restore.recover_content(Store(directory), name, aside)
     return aside

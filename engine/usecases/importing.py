@@ -18,8 +18,9 @@ from engine.model.memory import Caller, Draft
 from engine.model.records import ImportReport
 from engine.rules.admission import Checks
 from engine.store.memories import fingerprint, new_version, set_state, set_tags
+from engine.store.restore import replace_content
 from engine.store.rows import load_memories
-from engine.store.snapshots import make_snapshot, replace_content
+from engine.store.snapshots import make_snapshot
 from engine.store.transaction import Tx
 from engine.transfer.plan import ImportPlan, ParsedMemory, Planned, Problem
 from engine.transfer.whole import build_database
