@@ -49,6 +49,7 @@ _SAME_SIGN = {"love": "like", "mandatori": "requir", "automatical": "automat", "
 _KEPT_PREPOSITIONS = frozenset({"on", "off", "before", "after"})
 _TOKEN = re.compile(r"[^\W_]+(?:['’.\-_/+#][^\W_]+)*[+#]*|[.,;:!?()—–]")
 _SCOPE = 3
+_CLAUSE = 60
 _QUESTION = re.compile(r"[?？]\s*\Z")
 
 _ZH_PHRASES = (
@@ -178,7 +179,7 @@ def _zh_denied(plain: str) -> Iterator[tuple[str, str]]:
 
 
 def _zh_before(plain: str, end: int) -> str:
-    return _ZH_MODAL.sub("", _ZH_CLAUSE.split(plain[:end])[-1])
+    return _ZH_MODAL.sub("", _ZH_CLAUSE.split(plain[max(0, end - _CLAUSE) : end])[-1])
 
 
 def _same_subject(one: str, other: str) -> bool:

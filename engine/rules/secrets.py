@@ -96,9 +96,9 @@ def _letters(word: str) -> str:
 
 _PRIVATE_KEY = re.compile(
     rf"-{{4,5}}\s*{_letters('BEGIN')}\s*(?:[A-Z0-9]\s*){{0,24}}?{_letters('PRIVATEKEY')}\s*(?:{_letters('BLOCK')})?"
-    rf"[\s-]{{0,8}}(?:[\s\S]{{0,20000}}?-{{3,5}}\s*{_letters('END')}[^\n-]{{0,60}}-{{0,5}}|[A-Za-z0-9+/=\s\\]*)"
+    rf"[\s-]{{0,8}}(?:[\s\S]{{0,12000}}?-{{3,5}}\s*{_letters('END')}[^\n-]{{0,60}}-{{0,5}}|[A-Za-z0-9+/=\s\\]*)"
 )
-_PUTTY_KEY = re.compile(r"PuTTY-User-Key-File-\d[\s\S]{0,20000}?Private-(?:MAC|Hash): ?[0-9a-f]*")
+_PUTTY_KEY = re.compile(r"PuTTY-User-Key-File-\d[\s\S]{0,12000}?Private-(?:MAC|Hash): ?[0-9a-f]*")
 _URL_PASSWORD = re.compile(
     r"\b(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20})://[^\s/:@\"'<>]{0,128}:(?P<value>[^\s/\"'<>]{1,256})@"
 )

@@ -34,6 +34,7 @@ _COMPARED = re.compile(
     r"(?P<one>[\w+#-]+) (?:over|instead of|rather than|before|after|ahead of) (?:the )?(?P<other>[\w+#-]+)"
 )
 _MAX_VALUE_WORDS = 3
+_LONGEST_STATEMENT = 160
 
 
 def values_swapped(one: str, other: str) -> bool:
@@ -58,6 +59,8 @@ def _other_number(one: str, other: str) -> bool:
 
 
 def _other_value(one: str, other: str) -> bool:
+    if max(len(one), len(other)) > _LONGEST_STATEMENT:
+        return False
     first, second = _IS.fullmatch(one.strip()), _IS.fullmatch(other.strip())
     if not first or not second or _bare(first["what"]) != _bare(second["what"]) or not _ATTRIBUTE.search(first["what"]):
         return False

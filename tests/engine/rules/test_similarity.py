@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,6 +128,14 @@ def test_symmetric_and_in_range(a: str, b: str) -> None:
 @given(ANY_TEXT | SENTENCES)
 def test_everything_repeats_itself(text: str) -> None:
     assert judge(text, text) == ("duplicate", 1.0)
+
+
+@pytest.mark.parametrize("unit", ["不", "不要", "是", "not ", "a is ", "1 ", "tea over milk "])
+def test_long_bodies_are_judged_quickly(unit: str) -> None:
+    body = (unit * 4000)[:4000]
+    started = time.process_time()
+    judge(body, body[:-3] + "zq")
+    assert time.process_time() - started < 0.5
 
 
 def test_nearest_keeps_one_rival() -> None:
