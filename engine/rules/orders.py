@@ -8,6 +8,7 @@ ignore previous instructions" are no orders.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 
@@ -20,7 +21,17 @@ class Order(NamedTuple):
     kind: str
     needs: tuple[frozenset[str], ...]
     begin: re.Pattern[str] | None
-    pattern: re.Pattern[str]
+    source: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, compiled when first needed: a process that lives for one call needs few of them."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source, re.MULTILINE)
 
 
 _EN = re.compile(
@@ -65,7 +76,7 @@ _TARGET = r"(?:https?://|ftp://|www\.|[\w.+-]+@[\w-]+\.\w)"
 
 def _order(kind: str, begin: re.Pattern[str] | None, needs: str, *patterns: str) -> Order:
     groups = tuple(frozenset(group.split(", ")) for group in needs.split(" & "))
-    return Order(kind, groups, begin, re.compile("|".join(patterns), re.MULTILINE))
+    return Order(kind, groups, begin, "|".join(patterns))
 
 
 ORDERS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from engine.rules.cards import card_spans
@@ -22,14 +23,15 @@ class Span(NamedTuple):
 class _Format(NamedTuple):
     kind: str
     hint: str
-    pattern: re.Pattern[str]
+    pattern: str
 
 
 def _format(kind: str, hint: str, pattern: str) -> _Format:
-    return _Format(kind, hint, re.compile(r"(?<![A-Za-z0-9])" + pattern))
+    return _Format(kind, hint, r"(?<![A-Za-z0-9])" + pattern)
 
 
-# The hint is a literal that stands in every match: texts without it never meet the pattern.
+# The hint is a literal that stands in every match: texts without it never meet the pattern, which is compiled when
+# first needed, because a process that lives for one call needs few of them.
 _FORMATS = (
     _format(
         "api_key",
@@ -203,13 +205,18 @@ def _all_spans(text: str) -> Iterator[Span]:
     yield from (Span(start, end, "card_number") for start, end in card_spans(text))
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
 def _formats(text: str) -> Iterator[Span]:
     stretches = " ".join([word for word in text.split() if len(word) >= _SHORTEST_FORMAT])
     if not stretches:
         return
     for kind, hint, pattern in _FORMATS:
         if hint in stretches:
-            for match in pattern.finditer(text):
+            for match in _compiled(pattern).finditer(text):
                 if not is_placeholder(match.group()):
                     yield Span(*match.span(), kind)
 
