@@ -13,11 +13,11 @@ from engine.rules.authority import may_override, standing
 from engine.rules.textnorm import clean_input
 from engine.store.memories import fingerprint, new_version, set_locked, set_state, set_tags, set_topics
 from engine.store.review import close_items_of
-from engine.store.rows import dump, load_memories
+from engine.store.rows import dump
 from engine.store.transaction import Tx
-from engine.usecases.desk import Desk, check_revision, current, resolve
+from engine.usecases.desk import Desk, check_revision, current, reload, resolve
 from engine.usecases.drafts import gate, prepare
-from engine.usecases.remembering import attach_topics
+from engine.usecases.remembering import topics_of
 
 _WORDS: dict[str, type[StrEnum]] = {"type": Type, "kind": Kind, "scope": Scope, "status": Status}
 EDITABLE = (
@@ -61,7 +61,7 @@ def edit(
     draft = _draft(old, changes)
     prepared = prepare(draft, by, gate(desk.settings, by), desk.store.clock.now_ms())
     with desk.store.write(by, "edit", reason=reason, source=stand.source) as tx:
-        check_revision(load_memories(tx.conn, [old.id], bodies=False)[0], expected)
+        check_revision(reload(tx, old.id), old.revision)
         columns: dict[str, object] = {
             name: prepared.columns[name]
             for name in changes
@@ -85,12 +85,12 @@ def edit(
         if "tags" in changes:
             changed |= set_tags(tx, old.id, prepared.draft.tags, source="user" if by.is_owner else "ai")
         if "topics" in changes:
-            set_topics(tx, old.id, ())
-            notes += attach_topics(tx, by, old.id, prepared.draft.topics)
-            changed = True
+            ids, said = topics_of(tx, by, old.id, prepared.draft.topics)
+            changed |= set_topics(tx, old.id, ids) or bool(said)
+            notes += said
         if not changed:
             raise invalid("nothing would change", "give a field another value")
-        memory = load_memories(tx.conn, [old.id], bodies=False)[0]
+        memory = reload(tx, old.id, bodies=False)
         tx.describe(f"edited mem-{old.id}: {', '.join(changes)}")
     return WriteResult(memory.ref, old.id, memory.revision, memory.state.value, tx.op, tuple(notes))
 
@@ -185,10 +185,11 @@ def merge(desk: Desk, by: Caller, source_text: str, target_text: str) -> WriteRe
     target = current(desk, by, resolve(desk, by, target_text))
     if source.id == target.id:
         raise invalid("a memory cannot be merged into itself", "mark two different memories")
-    for memory in (source, target):
-        if memory.state is not State.ACTIVE:
-            raise invalid(f"mem-{memory.id} is {memory.state.value}", "only active memories can be merged")
     with desk.store.write(by, "merge") as tx:
+        source, target = reload(tx, source.id), reload(tx, target.id)
+        for memory in (source, target):
+            if memory.state is not State.ACTIVE:
+                raise invalid(f"mem-{memory.id} is {memory.state.value}", "only active memories can be merged")
         merge_rows(tx, source, target)
         tx.describe(f"merged mem-{source.id} into mem-{target.id}")
     return WriteResult(

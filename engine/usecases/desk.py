@@ -13,6 +13,7 @@ from engine.rules.textnorm import fold
 from engine.settings import Settings
 from engine.store.connection import Store
 from engine.store.rows import load_memories
+from engine.store.transaction import Tx
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,14 @@ def current(desk: Desk, by: Caller, ref: Ref) -> Memory:
         found = load_memories(conn, [ref.id])
     if not found or not may_see(by, found[0]):
         raise not_found(f"mem-{ref.id}", "it may have been taken back; see `memdeck history`")
+    return found[0]
+
+
+def reload(tx: Tx, memory_id: int, *, bodies: bool = True) -> Memory:
+    """Return a memory as it is inside an operation, or raise not_found: somebody may have taken it back meanwhile."""
+    found = load_memories(tx.conn, [memory_id], bodies=bodies)
+    if not found:
+        raise not_found(f"mem-{memory_id}", "it was taken back or erased meanwhile; see `memdeck log`")
     return found[0]
 
 

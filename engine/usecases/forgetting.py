@@ -5,23 +5,24 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.model.enums import Authority, Origin, ReviewKind, State
-from engine.model.errors import MemdeckError, invalid
+from engine.model.errors import MemdeckError, invalid, not_found
 from engine.model.ids import require_ref
 from engine.model.memory import Caller, Memory, WriteResult
 from engine.rules.textnorm import fold
 from engine.store.erase import erase_memory
 from engine.store.memories import set_state
 from engine.store.review import close_items_of, open_item
-from engine.store.rows import load_memories, marks
+from engine.store.rows import load_memories
 from engine.store.schema import TOMBSTONES, VERSIONS
-from engine.store.snapshots import list_snapshots, make_snapshot
+from engine.store.snapshots import holding, make_snapshot
 from engine.store.transaction import Tx
 from engine.usecases.changing import require_owner
-from engine.usecases.desk import Desk, check_revision, current, may_see, resolve
+from engine.usecases.desk import Desk, check_revision, current, may_see, reload, resolve
 
 AGENT_BULK = 20
 """An agent that forgets or archives more than this at once waits for the owner."""
@@ -76,16 +77,20 @@ def forget(desk: Desk, by: Caller, refs: Sequence[str], *, how: str = "forget", 
     if how == "restore":
         return _restore(desk, by, memories, reason)
     for memory in memories:
-        if memory.state is (State.DELETED if how == "forget" else State.ARCHIVED):
-            raise MemdeckError("exists", f"mem-{memory.id} is {memory.state.value} already", "nothing to do")
-        if memory.locked:
-            raise MemdeckError("locked", f"mem-{memory.id} is locked", "the owner can unlock it")
-        if how == "archive" and memory.state is not State.ACTIVE:
-            raise invalid(f"mem-{memory.id} is {memory.state.value}", "only an active memory can be archived")
+        _check_removable(memory, how)
     weighty = [m for m in memories if not by.is_owner and m.authority > Authority.REPORTED]
     if weighty or (not by.is_owner and len(memories) > AGENT_BULK):
         return _ask(desk, by, memories, how, reason)
     return take_away(desk, by, memories, how, reason)
+
+
+def _check_removable(memory: Memory, how: str) -> None:
+    if memory.state is (State.DELETED if how == "forget" else State.ARCHIVED):
+        raise MemdeckError("exists", f"mem-{memory.id} is {memory.state.value} already", "nothing to do")
+    if memory.locked:
+        raise MemdeckError("locked", f"mem-{memory.id} is locked", "the owner can unlock it")
+    if how == "archive" and memory.state is not State.ACTIVE:
+        raise invalid(f"mem-{memory.id} is {memory.state.value}", "only an active memory can be archived")
 
 
 def _resolve_all(desk: Desk, by: Caller, refs: Sequence[str], how: str) -> list[Memory]:
@@ -106,7 +111,10 @@ def take_away(desk: Desk, by: Caller, memories: Sequence[Memory], how: str, reas
     state = State.DELETED if how == "forget" else State.ARCHIVED
     with desk.store.write(by, how, reason=reason) as tx:
         for memory in memories:
-            remove_rows(tx, memory, state, reason or ("forgotten" if how == "forget" else "manual"))
+            now = reload(tx, memory.id, bodies=False)
+            check_revision(now, memory.revision)
+            _check_removable(now, how)
+            remove_rows(tx, now, state, reason or ("forgotten" if how == "forget" else "manual"))
         named = ", ".join(f"mem-{m.id}" for m in memories[:5])
         tx.describe(f"{'forgot' if how == 'forget' else 'archived'} {named}{' …' if len(memories) > 5 else ''}")
     return [WriteResult(m.ref, m.id, m.revision, state.value, tx.op) for m in memories]
@@ -166,12 +174,26 @@ def _restore(desk: Desk, by: Caller, memories: Sequence[Memory], reason: str) ->
             )
     with desk.store.write(by, "restore_memory", reason=reason) as tx:
         for memory in memories:
-            set_state(tx, memory.id, State.ACTIVE, "restored")
+            _bring_back(tx, reload(tx, memory.id, bodies=False))
             row = tx.current(VERSIONS, memory.id)
             if row and row["fingerprint"]:
                 tx.close(TOMBSTONES, row["fingerprint"])
         tx.describe(f"restored {', '.join(f'mem-{m.id}' for m in memories[:5])}")
-    return [WriteResult(m.ref, m.id, m.revision, "active", tx.op) for m in memories]
+        now = [reload(tx, m.id, bodies=False) for m in memories]
+    return [WriteResult(m.ref, m.id, m.revision, m.state.value, tx.op) for m in now]
+
+
+def _bring_back(tx: Tx, memory: Memory) -> None:
+    """Make a memory active again; one that was outdated when it was forgotten is outdated again."""
+    before = tx.conn.execute(
+        "SELECT b.state, b.target FROM states s JOIN states b ON b.memory_id = s.memory_id AND b.op_to = s.op_from"
+        " WHERE s.memory_id = ? AND s.op_to IS NULL ORDER BY b.vid DESC LIMIT 1",
+        (memory.id,),
+    ).fetchone()
+    if memory.state is State.DELETED and before and before[0] == State.SUPERSEDED.value:
+        set_state(tx, memory.id, State.SUPERSEDED, "restored", before[1])
+    else:
+        set_state(tx, memory.id, State.ACTIVE, "restored")
 
 
 def match(desk: Desk, by: Caller, criteria: Mapping[str, str], *, how: str = "forget") -> MatchPlan:
@@ -275,22 +297,33 @@ def expunge(desk: Desk, by: Caller, ref_text: str) -> ExpungeReport:
     """
     require_owner(by, "expunge a memory")
     ref = resolve(desk, by, ref_text)
-    with desk.store.read() as conn:
-        row = conn.execute("SELECT uid, recorded_at FROM memories WHERE id = ?", (ref.id,)).fetchone()
-        print_ = conn.execute(
-            "SELECT fingerprint FROM versions WHERE memory_id = ? ORDER BY revision DESC LIMIT 1", (ref.id,)
-        ).fetchone()
     with desk.store.write(by, "expunge", summary=f"expunged mem-{ref.id}") as tx:
+        row = tx.conn.execute(
+            "SELECT m.uid, v.fingerprint FROM memories m JOIN versions v ON v.memory_id = m.id WHERE m.id = ?"
+            " ORDER BY v.revision DESC LIMIT 1",
+            (ref.id,),
+        ).fetchone()
+        if row is None:
+            raise not_found(f"mem-{ref.id}", "it was erased meanwhile")
+        uid, print_ = row
         rows = erase_memory(tx.conn, ref.id)
         tx.conn.execute(
             "INSERT OR REPLACE INTO erased (uid, memory_id, at, fingerprint) VALUES (?, ?, ?, ?)",
-            (row[0], ref.id, tx.at, print_[0] if print_ else None),
+            (uid, ref.id, tx.at, print_),
         )
-        if print_ and print_[0]:
-            tx.open(TOMBSTONES, {"fingerprint": print_[0], "memory_id": None, "reason": "expunged"})
+        if print_ and not tx.current(TOMBSTONES, print_):
+            tx.open(TOMBSTONES, {"fingerprint": print_, "memory_id": None, "reason": "expunged"})
+        _note_wipe(tx.conn, pending=True)
     pending = not wipe_free_space(desk)
-    left = tuple(s.name for s in list_snapshots(desk.store) if s.at_ms >= int(row[1]))
-    return ExpungeReport(ref.id, rows, left, pending)
+    return ExpungeReport(ref.id, rows, holding(desk.store, uid), pending)
+
+
+def _note_wipe(conn: sqlite3.Connection, *, pending: bool) -> None:
+    conn.execute(
+        "INSERT INTO cursors (name, value) VALUES ('wipe_pending', ?)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (json.dumps(pending),),
+    )
 
 
 def wipe_free_space(desk: Desk) -> bool:
@@ -298,13 +331,8 @@ def wipe_free_space(desk: Desk) -> bool:
     with desk.store.exclusive() as conn:
         conn.execute("VACUUM")
         busy, _, _ = conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        done = not busy
-        conn.execute(
-            "INSERT INTO cursors (name, value) VALUES ('wipe_pending', ?)"
-            " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            (json.dumps(not done),),
-        )
-    return done
+        _note_wipe(conn, pending=bool(busy))
+    return not busy
 
 
 def cleanup(desk: Desk, by: Caller, *, dry_run: bool = True) -> CleanupReport:
@@ -328,8 +356,8 @@ def cleanup(desk: Desk, by: Caller, *, dry_run: bool = True) -> CleanupReport:
             r[0]
             for r in tx.conn.execute(
                 "SELECT memory_id FROM states WHERE op_to IS NULL AND state = 'deleted'"
-                f" AND memory_id IN ({marks(len(ids))})",
-                ids,
+                " AND memory_id IN (SELECT value FROM json_each(?))",
+                (json.dumps(ids),),
             )
         ]
         for memory_id in still:

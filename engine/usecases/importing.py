@@ -19,13 +19,12 @@ from engine.model.records import ImportReport
 from engine.rules.admission import Checks
 from engine.store.memories import fingerprint, new_version, set_state, set_tags
 from engine.store.restore import replace_content
-from engine.store.rows import load_memories
 from engine.store.snapshots import make_snapshot
 from engine.store.transaction import Tx
 from engine.transfer.plan import ImportPlan, ParsedMemory, Planned, Problem
 from engine.transfer.whole import build_database
 from engine.usecases.changing import require_owner
-from engine.usecases.desk import Desk
+from engine.usecases.desk import Desk, reload
 from engine.usecases.drafts import Prepared, gate, prepare
 from engine.usecases.remembering import begin, close_validity, quarantine
 
@@ -45,6 +44,7 @@ class _Run:
     types: Counter[str] = field(default_factory=Counter)
     problems: list[Mapping[str, object]] = field(default_factory=list)
     by_path: dict[str, int] = field(default_factory=dict)
+    forgotten: list[bytes] = field(default_factory=list)
 
 
 def preview(plan: ImportPlan) -> ImportReport:
@@ -88,7 +88,7 @@ def run_import(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | No
         if progress:
             progress(min(start + BATCH, total), total)
     _settle(desk, run, plan)
-    _finish(desk, plan.root)
+    _finish(desk, run, plan.root)
     n = run.numbers
     return ImportReport(
         run=run.name, dry_run=False, files=plan.files, created=n["created"], updated=n["updated"],
@@ -110,9 +110,18 @@ def _run_name(desk: Desk, root: str) -> str:
     return name
 
 
-def _finish(desk: Desk, root: str) -> None:
+def _finish(desk: Desk, run: _Run, root: str) -> None:
+    """Count what stayed out because it was forgotten, and begin a new run the next time."""
+    now = desk.store.clock.now_ms()
     with desk.store.exclusive() as conn:
+        conn.execute("BEGIN IMMEDIATE")
+        conn.executemany(
+            "INSERT INTO blocked (fingerprint, times, last_at, origin) VALUES (?, 1, ?, 'import')"
+            " ON CONFLICT (fingerprint) DO UPDATE SET times = times + 1, last_at = excluded.last_at",
+            [(print_, now) for print_ in run.forgotten],
+        )
         conn.execute("DELETE FROM cursors WHERE name = ?", (f"import:{root}",))
+        conn.execute("COMMIT")
 
 
 def _changed(desk: Desk, run: _Run, root: str, batch: Sequence[ParsedMemory]) -> list[ParsedMemory]:
@@ -126,6 +135,7 @@ def _changed(desk: Desk, run: _Run, root: str, batch: Sequence[ParsedMemory]) ->
                 continue
             run.by_path[memory.source_path] = known.id
             if known.state is State.DELETED:
+                run.forgotten.append(known.fingerprint)
                 _report_forgotten(run, memory)
             else:
                 run.numbers["unchanged"] += 1
@@ -139,6 +149,7 @@ class _Known:
     id: int
     same: bool
     state: State
+    fingerprint: bytes
 
 
 def _take(desk: Desk, tx: Tx, run: _Run, root: str, memory: ParsedMemory) -> None:
@@ -152,7 +163,8 @@ def _take(desk: Desk, tx: Tx, run: _Run, root: str, memory: ParsedMemory) -> Non
     print_ = fingerprint(tx, prepared.text, prepared.body)
     prepared.columns["fingerprint"] = print_
     if tx.conn.execute("SELECT 1 FROM tombstones WHERE fingerprint = ? AND op_to IS NULL", (print_,)).fetchone():
-        _block(tx, run, print_, memory)
+        run.forgotten.append(print_)
+        _report_forgotten(run, memory)
         return
     if known is not None:
         _update(tx, run, known.id, prepared, memory)
@@ -175,15 +187,6 @@ def _take(desk: Desk, tx: Tx, run: _Run, root: str, memory: ParsedMemory) -> Non
     run.types[str(prepared.columns["type"])] += 1
 
 
-def _block(tx: Tx, run: _Run, print_: bytes, memory: ParsedMemory) -> None:
-    tx.conn.execute(
-        "INSERT INTO blocked (fingerprint, times, last_at, origin) VALUES (?, 1, ?, 'import') ON CONFLICT (fingerprint)"
-        " DO UPDATE SET times = times + 1, last_at = excluded.last_at",
-        (print_, tx.at),
-    )
-    _report_forgotten(run, memory)
-
-
 def _report_forgotten(run: _Run, memory: ParsedMemory) -> None:
     run.numbers["blocked"] += 1
     _note(run, memory, "forgotten", "it was forgotten or rejected before and stays out")
@@ -199,23 +202,23 @@ def _known(conn: sqlite3.Connection, root: str, memory: ParsedMemory) -> _Known 
     The same bytes under the same relative path are the same file, wherever the directory stands now.
     """
     rows = conn.execute(
-        "SELECT v.memory_id, json_extract(v.extra, '$.sha256'), json_extract(v.extra, '$.root'), s.state"
-        " FROM versions v JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL"
+        "SELECT v.memory_id, json_extract(v.extra, '$.sha256'), json_extract(v.extra, '$.root'), s.state,"
+        " v.fingerprint FROM versions v JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL"
         " WHERE v.op_to IS NULL AND json_extract(v.extra, '$.source_path') = ?"
         " AND json_extract(v.extra, '$.workspace') IS ? ORDER BY v.vid DESC",
         (memory.source_path, memory.workspace),
     ).fetchall()
-    for memory_id, digest, _, state in rows:
+    for memory_id, digest, _, state, print_ in rows:
         if digest == memory.sha256:
-            return _Known(memory_id, True, State(state))
-    for memory_id, _, where, state in rows:
+            return _Known(memory_id, True, State(state), print_)
+    for memory_id, _, where, state, print_ in rows:
         if where == root:
-            return _Known(memory_id, False, State(state))
+            return _Known(memory_id, False, State(state), print_)
     return None
 
 
 def _update(tx: Tx, run: _Run, memory_id: int, prepared: Prepared, memory: ParsedMemory) -> None:
-    old = load_memories(tx.conn, [memory_id])[0]
+    old = reload(tx, memory_id)
     run.by_path[memory.source_path] = memory_id
     if old.state not in (State.ACTIVE, State.ARCHIVED, State.SUPERSEDED):
         run.numbers["unchanged"] += 1
@@ -260,12 +263,12 @@ def _settle(desk: Desk, run: _Run, plan: ImportPlan) -> None:
         return
     with desk.store.write(run.by, "import", run=run.name, source=plan.format) as tx:
         for parsed in wanted:
-            old = load_memories(tx.conn, [run.by_path[parsed.source_path]], bodies=False)[0]
+            old = reload(tx, run.by_path[parsed.source_path], bodies=False)
             if old.state is not State.ACTIVE:
                 continue
             successor = run.by_path.get(parsed.superseded_by or "")
             if parsed.state == Planned.SUPERSEDED and successor:
-                new = load_memories(tx.conn, [successor], bodies=False)[0]
+                new = reload(tx, successor, bodies=False)
                 close_validity(tx, old, successor, new.valid_from)
             elif parsed.state == Planned.ARCHIVED:
                 set_state(tx, old.id, State.ARCHIVED, parsed.state_reason or "archived in its source")

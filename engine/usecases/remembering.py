@@ -24,10 +24,9 @@ from engine.store.memories import (
     topic_id,
 )  # fmt: skip
 from engine.store.review import open_item
-from engine.store.rows import load_memories
 from engine.store.schema import SIGHTINGS, TOMBSTONES
 from engine.store.transaction import Tx
-from engine.usecases.desk import Desk, check_revision, current, resolve
+from engine.usecases.desk import Desk, check_revision, current, reload, resolve
 from engine.usecases.drafts import Prepared, gate, is_deduplicated, prepare
 from engine.usecases.rivals import propose_rivals
 
@@ -178,8 +177,16 @@ def begin(tx: Tx, prepared: Prepared, state: State, cause: str, **identity: obje
 
 
 def attach_topics(tx: Tx, by: Caller, memory_id: int, names: tuple[str, ...]) -> list[str]:
-    """Put a memory under topics; an unknown one is made by the owner and proposed by anybody else (C15)."""
-    ids, notes = [], []
+    """Put a memory under topics and return what is to be said about them."""
+    ids, notes = topics_of(tx, by, memory_id, names)
+    if ids:
+        set_topics(tx, memory_id, ids)
+    return notes
+
+
+def topics_of(tx: Tx, by: Caller, memory_id: int, names: tuple[str, ...]) -> tuple[list[int], list[str]]:
+    """Return the topics of names, with notes: an unknown one is made by the owner, and proposed by others (C15)."""
+    ids, notes = list[int](), list[str]()
     for name in names:
         known = topic_id(tx, name)
         if known is None and by.is_owner:
@@ -192,9 +199,7 @@ def attach_topics(tx: Tx, by: Caller, memory_id: int, names: tuple[str, ...]) ->
             evidence={"asked_by": by.actor}, proposal={"topic": name},
         )  # fmt: skip
         notes.append(f"topic {name!r} does not exist yet; it was proposed to the owner")
-    if ids:
-        set_topics(tx, memory_id, ids)
-    return notes
+    return ids, notes
 
 
 def quarantine(
@@ -274,7 +279,7 @@ def _seen_again(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> WriteRes
     if same.speculative and not prepared.standing.speculative:
         changes |= {"speculative": 0, "confidence": prepared.columns["confidence"]}
     if changes and new_version(tx, same.id, changes):
-        revision = load_memories(tx.conn, [same.id], bodies=False)[0].revision
+        revision = reload(tx, same.id, bodies=False).revision
     if same.state is State.ARCHIVED:
         set_state(tx, same.id, State.ACTIVE, "seen again")
         notes.append("it was archived and is active again")
@@ -294,7 +299,7 @@ def _sight(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> None:
 
 
 def _replace(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, target: Memory, was: str) -> WriteResult:
-    now = load_memories(tx.conn, [target.id])[0]
+    now = reload(tx, target.id)
     check_revision(now, target.revision)
     if now.state is not State.ACTIVE:
         where = f" by mem-{now.target}" if now.target else ""
@@ -328,7 +333,7 @@ def correct(tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
     if draft.triples:
         add_facts(tx, old.id, draft.triples, confidence=draft.confidence, speculative=prepared.standing.speculative)
     tx.describe(f"corrected mem-{old.id}: {prepared.text[:90]}")
-    memory = load_memories(tx.conn, [old.id], bodies=False)[0]
+    memory = reload(tx, old.id, bodies=False)
     return WriteResult(
         memory.ref,
         old.id,

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 from engine.model.enums import Kind, ReviewKind, ReviewState, State, Verb
 from engine.model.errors import MemdeckError, invalid
-from engine.model.memory import Caller, Memory
+from engine.model.memory import Caller, Draft, Memory
 from engine.model.records import ReviewItem
-from engine.store.memories import make_topic, new_version, set_state, set_topics, topic_id
+from engine.rules.admission import Checks
+from engine.store.memories import fingerprint, make_topic, new_version, set_state, set_topics, topic_id
 from engine.store.review import load_items, set_item
 from engine.store.rows import load_memories
 from engine.store.schema import VERSIONS
 from engine.store.transaction import Tx
 from engine.usecases.changing import merge_rows, require_owner
 from engine.usecases.desk import Desk
+from engine.usecases.drafts import gate, prepare
 from engine.usecases.forgetting import bury, remove_rows
 from engine.usecases.remembering import attach_topics, close_validity
 
@@ -62,7 +64,8 @@ def decide(
     with desk.store.write(by, f"review_{verb}", reason=reason) as tx:
         for item in load_items(tx.conn, list(dict.fromkeys(ids))):
             try:
-                _decide_one(tx, by, item, Verb(verb), reason, changes, defer_until)
+                with tx.attempt():
+                    _decide_one(tx, by, item, Verb(verb), reason, changes, defer_until, gate(desk.settings, by))
                 decided.append(item.id)
             except Refused as why:
                 refused.append((item.id, str(why)))
@@ -80,6 +83,7 @@ def _decide_one(
     reason: str,
     changes: Mapping[str, object] | None,
     defer_until: int | None,
+    checks: Checks,
 ) -> None:
     if item.state not in (ReviewState.OPEN, ReviewState.DEFERRED):
         raise Refused(f"it was {item.state.value} already")
@@ -89,19 +93,28 @@ def _decide_one(
         set_item(tx, item.id, ReviewState.DEFERRED, reason=reason, defer_until=defer_until)
         return
     if changes and verb is Verb.ACCEPT and item.memory_id is not None:
-        _edit(tx, by, item.memory_id, changes)
+        _edit(tx, by, item.memory_id, changes, checks)
     (_ACCEPT if verb is Verb.ACCEPT else _REJECT)[item.kind](tx, by, item, reason)
     set_item(tx, item.id, ReviewState.ACCEPTED if verb is Verb.ACCEPT else ReviewState.REJECTED, reason=reason)
 
 
-def _edit(tx: Tx, by: Caller, memory_id: int, changes: Mapping[str, object]) -> None:
-    allowed = {k: str(v) for k, v in changes.items() if k in ("description", "body")}
-    if allowed:
-        new_version(
-            tx,
-            memory_id,
-            {**allowed, "manually_corrected": 1, "origin": by.origin.value, "actor": by.actor, "authority": 6},
-        )
+def _edit(tx: Tx, by: Caller, memory_id: int, changes: Mapping[str, object], checks: Checks) -> None:
+    """Change the text of what waits; the owner's own words pass the same checks as everywhere."""
+    memory = _load(tx, memory_id)
+    text = str(changes.get("description", memory.description))
+    body = str(changes.get("body", memory.body))
+    if (text, body) == (memory.description, memory.body):
+        return
+    prepared = prepare(Draft(text, body=body), by, checks, tx.at)
+    new_version(
+        tx,
+        memory_id,
+        {
+            "description": prepared.text, "body": prepared.body,
+            "fingerprint": fingerprint(tx, prepared.text, prepared.body), "manually_corrected": 1,
+            "origin": by.origin.value, "actor": by.actor, "authority": 6,
+        },
+    )  # fmt: skip
 
 
 def _load(tx: Tx, memory_id: int | None) -> Memory:
