@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -140,14 +140,9 @@ def rebuild_index(store: Store) -> int:
     """Fill the search index anew from all versions; returns how many. A reader sees the old or the new index."""
     with store.exclusive() as conn:
         conn.execute("BEGIN IMMEDIATE")
-        try:
-            vids = [r[0] for r in conn.execute("SELECT vid FROM versions ORDER BY vid")]
-            postings.rebuild(conn, ((vid, index_entry(conn, vid)) for vid in vids))
-            conn.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                conn.execute("ROLLBACK")
-            raise
+        vids = [r[0] for r in conn.execute("SELECT vid FROM versions ORDER BY vid")]
+        postings.rebuild(conn, ((vid, index_entry(conn, vid)) for vid in vids))
+        conn.execute("COMMIT")
     return len(vids)
 
 

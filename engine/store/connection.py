@@ -177,21 +177,17 @@ class Store:
         """Run one operation: lock, BEGIN IMMEDIATE, the block, commit to disk. Any error leaves the store as it was."""
         with self.exclusive() as conn:
             conn.execute("BEGIN IMMEDIATE")
-            try:
-                tx = Tx.begin(
-                    conn, self.clock.now_ms(), by, kind, reason=reason, source=source, run=run, summary=summary
-                )
-                yield tx
-                tx.finish()
-                conn.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    conn.execute("ROLLBACK")
-                raise
+            tx = Tx.begin(conn, self.clock.now_ms(), by, kind, reason=reason, source=source, run=run, summary=summary)
+            yield tx
+            tx.finish()
+            conn.execute("COMMIT")
 
     @contextmanager
     def exclusive(self) -> Iterator[sqlite3.Connection]:
-        """Yield the writing connection under the lock, for control and ephemeral tables and for care of the file."""
+        """Yield the writing connection under the lock, for control and ephemeral tables and for care of the file.
+
+        A transaction that the block left open, because of an error, is rolled back.
+        """
         if self._closed:
             raise _is_closed()
         if self.read_only:
@@ -203,8 +199,15 @@ class Store:
                 raise _is_closed()
             if self._written != self._place() or self._writer is None:
                 self.replace_writer()
-            assert self._writer is not None
-            yield self._writer
+            conn = self._writer
+            assert conn is not None
+            nested = conn.in_transaction
+            try:
+                yield conn
+            finally:
+                if conn.in_transaction and not nested:
+                    with suppress(sqlite3.Error):
+                        conn.execute("ROLLBACK")
 
     def _place(self) -> Place:
         try:
