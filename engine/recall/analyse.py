@@ -1,59 +1,86 @@
-"""What a question asks for: its terms with their weights, without the words that every question has."""
+"""What a question asks for: its terms with their weights, and what kind of question it is."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from engine.recall.words import STOP_WORDS, VAGUE_CHARACTERS, VAGUE_TERMS
+from engine.rules.concepts import concepts
 from engine.rules.stem import stem
-from engine.rules.terms import bigrams, fold, is_unspaced, tokens
+from engine.rules.terms import MAX_TERM, bigrams, fold, is_unspaced, tokens
 
-MAX_CHARS = 8_000
+MAX_CHARS = 4_000
 """Only so much of a question is read; a longer one is a pasted document."""
 
-MAX_TERMS = 64
+MAX_TERMS = 96
 """Distinct terms of a question that are looked up; the first ones win."""
 
-_STOP_WORDS = """
-a an the this that these those there here i me my mine myself we us our ours ourselves you your yours
-yourself yourselves he him his himself she her hers herself it its itself they them their theirs themselves
-who whom whose which what when where why how am is are was were be been being have has had having do does
-did doing done will would shall should can could may might must ought and or but nor so yet if then than
-because as while until unless although though since whether of at by for with about against between into
-through during before after above below to from up down in out on off over under again further once upon
-within without toward towards via per not no any some all each every both either neither few more most much
-many such other another same own only just too very also still even ever never always often really quite
-rather almost already maybe perhaps s t d ll m re ve don don't doesn't didn't isn't aren't wasn't weren't
-won't wouldn't can't couldn't shouldn't haven't hasn't hadn't i'm i've i'd i'll you're you've you'd you'll
-he's she's it's we're we've they're they've that's there's what's who's where's when's how's let's get got
-getting go going gone went come came make made tell told know knew think thought want wanted please ok okay
-hi hello hey yes yeah oh well thing things something anything everything nothing
-"""
-STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that every question has: articles, pronouns, auxiliaries, prepositions and greetings."""
+VAGUE_WEIGHT, VAGUE_PAIR_WEIGHT = 0.35, 0.5
+"""What a vague word and a vague character pair count."""
+
+MESSAGE_TERMS, LONG_MESSAGE_TERMS = 6, 20
+"""Terms that make two sentences, or one, a message instead of a question."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[。！？\n]+")
+_ASKS_WHEN = re.compile(
+    r"^\s*when\b|\bwhat (?:time|date|day|month|year)\b|\bwhich (?:year|month|day)\b|\bhow long\b"
+    r"|\bhow many (?:days|weeks|months|years)\b|什么时候|何时|哪一?[年天日月]|几[月号年点]|多久",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
 class Query:
-    """A question taken apart: `terms` with how often they occur, and a single unspaced character to complete."""
+    """A question taken apart.
 
-    text: str
-    terms: dict[str, int]
-    prefix: str = ""
+    `terms` are looked for; `vague` ones, `characters` and `fields` of life only order what was found, each with its
+    weight. `is_message` tells a paragraph of talk from a question; `asks_when` a question after a time.
+    """
+
+    terms: Mapping[str, float]
+    vague: Mapping[str, float]
+    characters: tuple[str, ...]
+    fields: Mapping[str, int]
+    is_message: bool
+    asks_when: bool
 
 
 def analyse(text: str) -> Query:
-    """Take a question apart; a question of stop words only keeps them, punctuation only gives no term."""
-    words = tokens(text[:MAX_CHARS])
-    if len(words) == 1 and len(words[0]) == 1 and is_unspaced(words[0]):
-        return Query(text, {}, prefix=words[0])
+    """Take a question apart; one of stop words only keeps them, one of punctuation only has no term."""
+    text = text[:MAX_CHARS]
+    words = tokens(text)
     telling = [word for word in words if word not in STOP_WORDS] or words
+    runs = [word for word in telling if is_unspaced(word)]
     found: Counter[str] = Counter()
     for word in telling:
-        found.update(bigrams(word) if is_unspaced(word) else [stem(word)])
-    return Query(text, dict(list(found.items())[:MAX_TERMS]))
+        found.update(bigrams(word) if is_unspaced(word) else [stem(word[:MAX_TERM])])
+    found = Counter(dict(list(found.items())[:MAX_TERMS]))
+    known = concepts()
+    fields = Counter(field for term in found for field in known.get(term, ()))
+    terms = {term: float(count) for term, count in found.items() if term not in VAGUE_TERMS}
+    vague = {term: count * _vague_weight(term) for term, count in found.items() if term in VAGUE_TERMS}
+    if not terms:
+        terms, vague = vague, {}
+    characters = dict.fromkeys(c for run in runs if len(run) > 1 for c in run if c not in VAGUE_CHARACTERS)
+    size = len(found) / 2 if runs else len(found)
+    sentences = sum(1 for part in _SENTENCE_END.split(text) if any(map(str.isalnum, part)))
+    return Query(
+        terms=terms,
+        vague=vague,
+        characters=tuple(characters)[:MAX_TERMS],
+        fields=fields,
+        is_message=size >= (MESSAGE_TERMS if sentences > 1 else LONG_MESSAGE_TERMS),
+        asks_when=_ASKS_WHEN.search(text) is not None,
+    )
+
+
+def _vague_weight(term: str) -> float:
+    return VAGUE_WEIGHT if term.isascii() else VAGUE_PAIR_WEIGHT
 
 
 def letters(text: str) -> int:
     """Return how many letters and digits a question has (S18)."""
-    return sum(char.isalnum() for char in fold(text))
+    return sum(map(str.isalnum, fold(text)))

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import heapq
-import math
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as default
 
+from engine.recall import pool as stage
 from engine.recall.analyse import Query, analyse
-from engine.recall.candidates import EVERYTHING, Candidates, admitted
-from engine.store.postings import (
-    WEIGHT,
-    Corpus,
-    Postings,
-    corpus,
-    find_terms,
-    find_terms_from,
-    postings,
-    spans,
-)
-
-SATURATION = 0.6
-"""BM25's k1: how soon a repeated term stops counting."""
+from engine.recall.candidates import EVERYTHING, Admission, Candidates
+from engine.recall.dates import dates_in
+from engine.recall.ranking import rank
+from engine.store.index_reader import spans
 
 
 @dataclass(frozen=True)
 class TextHit:
     """One version that matches: `lines` is the best paragraph of its body, counted from 1, None for the summary.
 
-    `field` says where the best match stands: summary, body or about (only the subject or the date).
-    `parts` holds the addends of `score`, for receipts.
+    `field` says where the best match stands: summary, body, or context when only what surrounds the memory matches.
+    `parts` holds the addends of `score` by name, for receipts.
     """
 
     vid: int
@@ -50,6 +40,31 @@ class TextResult:
     hits: tuple[TextHit, ...]
 
 
+@dataclass(frozen=True)
+class Ranking:
+    """All matches of a question: the ranked head, best first, then the rest in the order of the first stage."""
+
+    found: stage.Lookup
+    parts: Mapping[int, Mapping[str, float]]
+    head: tuple[tuple[float, int], ...]
+    rest: Mapping[int, float]
+
+    @property
+    def total(self) -> int:
+        """Return how many versions match."""
+        return len(self.head) + len(self.rest)
+
+    def page(self, limit: int, offset: int = 0) -> list[tuple[float, int]]:
+        """Return (score, version) of a page; scores never rise from one to the next."""
+        page = list(self.head[offset : offset + limit])
+        more = offset + limit - len(self.head)
+        if more > 0 and self.rest:
+            tail = heapq.nsmallest(more, ((-score, vid) for vid, score in self.rest.items()))
+            lowest = self.head[-1][0] if self.head else 0.0
+            page += [(min(-score, lowest), vid) for score, vid in tail[max(offset - len(self.head), 0) :]]
+        return page
+
+
 def search_text(
     conn: sqlite3.Connection,
     query: str,
@@ -58,54 +73,45 @@ def search_text(
     limit: int = 10,
     offset: int = 0,
     now_ms: int = 0,
+    admission: Admission | None = None,
 ) -> TextResult:
-    """Return the versions that match `query`, among those that `where` admits; never raises for any text."""
-    asked = analyse(query)
-    names = {tid: term for term, tid in _resolve(conn, asked).items()}
-    if not names:
-        return TextResult(0, ())
-    found = postings(conn, names)
-    idf = {tid: inverse_frequency(corpus(conn), rows.live) for tid, rows in found.items()}
-    scores: dict[int, float] = {}
-    for tid, rows in found.items():
-        _accumulate(scores, rows, idf[tid])
-    allowed = admitted(conn, where, scores)
-    ranked = [(score, vid) for vid, score in scores.items() if vid in allowed]
-    page = heapq.nsmallest(offset + limit, ranked, key=lambda pair: (-pair[0], -pair[1]))[offset:]
-    return TextResult(len(ranked), tuple(_hit(conn, vid, score, found, names, idf) for score, vid in page))
+    """Return the versions that match `query`, among those that `where` admits; never raises for any text.
+
+    `now_ms` (UTC milliseconds) is what "last week" is seen from. An `admission` that is kept from one search to the
+    next on the same connection spares judging the whole store again.
+    """
+    ranking = rank_text(conn, query, where=where, now_ms=now_ms, admission=admission)
+    hits = [_hit(conn, vid, score, ranking) for score, vid in ranking.page(limit, offset)]
+    return TextResult(ranking.total, tuple(hits))
 
 
-def _resolve(conn: sqlite3.Connection, asked: Query) -> dict[str, int]:
-    if asked.prefix:
-        return find_terms_from(conn, asked.prefix)
-    return find_terms(conn, asked.terms)
-
-
-def inverse_frequency(stats: Corpus, count: int) -> float:
-    """Return ln(1 + (N - n + 0.5) / (n + 0.5)) for a term that `count` of N current versions hold."""
-    return math.log1p((max(stats.live - count, 0) + 0.5) / (count + 0.5))
-
-
-def _accumulate(scores: dict[int, float], rows: Postings, idf: float) -> None:
-    gain = [idf * weight * (SATURATION + 1) / (weight + SATURATION) for weight in WEIGHT]
-    get = scores.get
-    for vid, weight in zip(rows.vids, rows.weights, strict=True):
-        scores[vid] = get(vid, 0.0) + gain[weight]
-
-
-def _hit(
+def rank_text(
     conn: sqlite3.Connection,
-    vid: int,
-    score: float,
-    found: Mapping[int, Postings],
-    names: Mapping[int, str],
-    idf: Mapping[int, float],
-) -> TextHit:
-    matched = tuple(tid for tid, rows in found.items() if rows.weight(vid))
-    best, lines, where = 0.0, None, "about"
-    for span in spans(conn, vid):
-        gain = sum(idf[tid] for tid in matched if tid in span.tids)
+    query: str,
+    *,
+    where: Candidates = EVERYTHING,
+    now_ms: int = 0,
+    admission: Admission | None = None,
+) -> Ranking:
+    """Return all matches in order, without looking for paragraphs; for fusion with other channels."""
+    asked: Query = analyse(query)
+    today = stage.local_day(now_ms)
+    dates = [] if today is None else dates_in(query[:1000], today)
+    found = stage.look_up(conn, asked, dates)
+    pool = stage.gather(conn, asked, found, dates, where, admission or Admission(conn))
+    parts = rank(conn, asked, found, pool, dates)
+    head = sorted(((sum(own.values()), vid) for vid, own in parts.items()), key=lambda pair: (-pair[0], pair[1]))
+    rest = {vid: score for vid, score in pool.scores.items() if vid not in parts}
+    return Ranking(found, parts, tuple(head), rest)
+
+
+def _hit(conn: sqlite3.Connection, vid: int, score: float, ranking: Ranking) -> TextHit:
+    found = ranking.found
+    matched = {term: rows for term, rows in {**found.terms, **found.vague}.items() if rows.weight(vid)}
+    best, lines, where = 0.0, None, "context"
+    for span in spans(conn, vid) if matched else ():
+        gain = sum(found.idf(rows) for rows in matched.values() if rows.tid in span.tids)
         if gain > best:
             best, lines = gain, (span.first, span.last) if span.first else None
             where = "body" if span.first else "summary"
-    return TextHit(vid, score, where, tuple(names[tid] for tid in matched), lines, {"own": score})
+    return TextHit(vid, score, where, tuple(matched), lines, ranking.parts.get(vid, {}))

@@ -14,9 +14,6 @@ from engine.rules.stem import stem
 MAX_TERM = 64
 """Characters of one term that count; the rest of a longer run (hashes, encoded data) is ignored."""
 
-RUN_END = "$"
-"""Marks the last character of an unspaced run, so that every character starts at least one term."""
-
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana, bopomofo, Han
@@ -64,10 +61,7 @@ def tokens(text: str) -> list[str]:
     folded = fold(text)
     if folded.isascii():
         return _ASCII_WORD.findall(folded)
-    return [
-        found.group()[:MAX_TERM] if found.lastgroup is None else found.group()
-        for found in _TOKEN.finditer(folded)
-    ]
+    return [found.group()[:MAX_TERM] if found.lastgroup is None else found.group() for found in _TOKEN.finditer(folded)]
 
 
 def is_unspaced(token: str) -> bool:
@@ -81,25 +75,27 @@ def bigrams(run: str) -> list[str]:
 
 
 def index_terms(text: str) -> list[str]:
-    """Return the terms under which `text` is found, with repetitions: stems, bigrams and run ends."""
+    """Return the terms of `text` in order, with repetitions: stems of words and bigrams of unspaced runs."""
+    return split_terms(text)[0]
+
+
+def split_terms(text: str) -> tuple[list[str], list[str]]:
+    """Return the terms of `text`, and beside them the single characters of its unspaced runs.
+
+    A character alone is weak evidence (`食物` and `主食` share one): a search orders by it what it found by terms,
+    and falls back on it.
+    """
     folded = fold(text)
     if folded.isascii():
-        return [stem(word[:MAX_TERM]) for word in _ASCII_WORD.findall(folded)]
-    found: list[str] = []
+        return [stem(word[:MAX_TERM]) for word in _ASCII_WORD.findall(folded)], []
+    terms: list[str] = []
+    characters: list[str] = []
     for match in _TOKEN.finditer(folded):
         token = match.group()
         if match.lastgroup == "run":
-            found += bigrams(token)
+            terms += bigrams(token)
             if len(token) > 1:
-                found.append(token[-1] + RUN_END)
+                characters += token
         else:
-            found.append(stem(token[:MAX_TERM]))
-    return found
-
-
-def query_terms(text: str) -> list[str]:
-    """Return the terms to look for, in order, with repetitions: stems and bigrams without run ends."""
-    found: list[str] = []
-    for token in tokens(text):
-        found += bigrams(token) if is_unspaced(token) else [stem(token[:MAX_TERM])]
-    return found
+            terms.append(stem(token[:MAX_TERM]))
+    return terms, characters

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.rules.stem import stem
-from engine.rules.terms import bigrams, fold, index_terms, query_terms, tokens
+from engine.rules.concepts import concepts
+from engine.rules.terms import bigrams, fold, index_terms, split_terms, tokens
 
 
 @pytest.mark.parametrize(
@@ -36,9 +37,8 @@ def test_width_case_and_accents_never_matter() -> None:
     assert fold("한국어") == "한국어"
 
 
-def test_unspaced_scripts_give_bigrams_and_the_end_of_the_run() -> None:
-    assert index_terms("用 docker 部署网关") == ["用", "docker", "部署", "署网", "网关", "关$"]
-    assert query_terms("部署网关") == ["部署", "署网", "网关"]
+def test_unspaced_scripts_give_bigrams_and_beside_them_characters() -> None:
+    assert split_terms("用 docker 部署网关") == (["用", "docker", "部署", "署网", "网关"], ["部", "署", "网", "关"])
     assert "국어" in index_terms("한국어 프로젝트")
     assert bigrams("猫") == ["猫"]
 
@@ -54,5 +54,13 @@ def test_a_picture_is_a_term() -> None:
 
 @given(st.text())
 def test_every_text_can_be_taken_apart(text: str) -> None:
-    assert set(query_terms(text)) <= set(index_terms(text))
+    terms, characters = split_terms(text)
+    assert all(terms) and all(len(char) == 1 for char in characters)
     assert all(tokens(text))
+
+
+def test_the_thesaurus_joins_words_of_two_languages() -> None:
+    fields = concepts()
+    assert set(fields[stem("puppies")]) & set(fields["小狗"])
+    assert set(fields[stem("concert")]) & set(fields["演唱"])
+    assert "gateway" not in fields

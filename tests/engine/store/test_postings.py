@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.store import index_reader as reader
+from engine.store import passages
 from engine.store import postings as ix
 from engine.store.postings import IndexEntry
 
@@ -47,34 +50,34 @@ def test_a_version_is_found_under_each_of_its_fields(conn: sqlite3.Connection) -
         7,
         IndexEntry(1, "cat_name", "My cat is 芝麻", "It likes tuna.", ("pet",), ("animals",), "Ming", "t1", 3, 0),
     )
-    found = ix.find_terms(
-        conn, ["cat", "name", "芝麻", "tuna", "pet", "anim", ix.SUBJECT + "ming", ix.DAY + "19700101"]
+    found = reader.find_terms(
+        conn, ["cat", "name", "芝麻", "tuna", "pet", "anim", passages.SUBJECT + "ming", passages.DAY + "19700101"]
     )
     assert len(found) == 8
-    assert all(list(rows.vids) == [7] for rows in ix.postings(conn, found.values()).values())
+    assert all(list(rows.vids) == [7] for rows in reader.postings(conn, found.values()).values())
 
 
 def test_statistics_count_current_versions_only(conn: sqlite3.Connection) -> None:
     ix.index_many(conn, [(1, entry("gateway old", current=False)), (2, entry("gateway new"))])
-    tid = ix.find_terms(conn, ["gateway"])["gateway"]
-    assert list(ix.postings(conn, [tid])[tid].vids) == [1, 2]
-    assert ix.postings(conn, [tid])[tid].live == 1
+    tid = reader.find_terms(conn, ["gateway"])["gateway"]
+    assert list(reader.postings(conn, [tid])[tid].vids) == [1, 2]
+    assert reader.postings(conn, [tid])[tid].live == 1
     ix.set_current(conn, 2, False)
-    assert ix.postings(conn, [tid])[tid].live == 0
-    assert ix.corpus(conn).live == 0
+    assert reader.postings(conn, [tid])[tid].live == 0
+    assert reader.live_versions(conn) == 0
     ix.set_current(conn, 1, True)
     ix.set_current(conn, 1, True)
-    assert ix.postings(conn, [tid])[tid].summaries == 1
+    assert reader.postings(conn, [tid])[tid].summaries == 1
     assert ix.check(conn) == []
 
 
 def test_paragraphs_have_exact_line_numbers() -> None:
     body = "# Title\n\nfirst\nparagraph\n\n\n```\ncode\n\nmore code\n```\n\nlast"
-    assert [(p.first, p.last) for p in ix.passages_of(body)] == [(1, 1), (3, 4), (7, 11), (13, 13)]
+    assert [(p.first, p.last) for p in passages.passages_of(body)] == [(1, 1), (3, 4), (7, 11), (13, 13)]
     long = "\n".join(["word " * 60] * 20)
-    spans = [(p.first, p.last) for p in ix.passages_of(long)]
+    spans = [(p.first, p.last) for p in passages.passages_of(long)]
     assert spans[0][0] == 1 and spans[-1][1] == 20
-    assert all(a[1] + 1 == b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] + 1 == b[0] for a, b in pairwise(spans))
 
 
 def test_expunged_text_is_gone_from_the_file(tmp_path: Path) -> None:
@@ -99,7 +102,7 @@ def test_check_names_what_is_wrong(conn: sqlite3.Connection) -> None:
     conn.execute("CREATE TABLE versions (vid INTEGER PRIMARY KEY)")
     conn.execute("INSERT INTO versions VALUES (1), (3)")
     problems = "\n".join(ix.check(conn))
-    assert "statistics" in problems and "missing" in problems
+    assert "statistics" in problems and "differ from the passages" in problems
     assert "version 3 is not indexed" in problems and "version 2 is indexed but not stored" in problems
 
 
