@@ -50,8 +50,9 @@ class _Run:
 def preview(plan: ImportPlan) -> ImportReport:
     """Return what an import would do, without writing anything."""
     states = plan.by_state()
+    waiting = states.get(Planned.HELD, 0) + states.get(Planned.QUARANTINED, 0)
     return ImportReport(
-        run=None, dry_run=True, files=plan.files, created=len(plan.memories), updated=0, unchanged=0,
+        run=None, dry_run=True, files=plan.files, created=len(plan.memories) - waiting, updated=0, unchanged=0,
         held_back=states.get(Planned.HELD, 0), quarantined=states.get(Planned.QUARANTINED, 0), blocked=0,
         skipped=plan.problems_by_kind().get("skipped", 0), by_type=plan.by_type(),
         problems=tuple(_shown(p) for p in plan.problems),
