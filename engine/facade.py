@@ -52,6 +52,7 @@ from engine.usecases.reviewing import DecideResult
 from engine.usecases.undoing import UndoResult
 
 if TYPE_CHECKING:
+    from engine.connect import FoundMemories
     from engine.transfer.plan import ImportPlan
 
 __all__ = ["Engine", "default_store", "examine_store", "open_engine", "recover_store"]
@@ -340,6 +341,12 @@ class Engine:
         return care.doctor(self._desk, fix=fix, deep=deep, reindex=reindex)
 
     # ------------------------------------------------------------------ transfer
+    def found_memories(self) -> list[FoundMemories]:
+        """Return the memories of Claude Code and Codex on this machine, which can be imported by their path."""
+        from engine.connect import Places, found_memories
+
+        return found_memories(Places.here())
+
     def plan_import(self, path: Path, *, format: str | None = None, progress: Progress | None = None) -> ImportPlan:
         """Read what is at `path` and plan its import, without writing."""
         from engine.transfer.detect import plan_import

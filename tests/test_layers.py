@@ -20,7 +20,7 @@ BELOW_STORE = (*BELOW_RULES, "engine.rules")
 BELOW_PEERS = (*BELOW_STORE, "engine.settings", "engine.store", "engine.llm")
 BELOW_FACADE = (
     *BELOW_PEERS,
-    *(f"engine.{peer}" for peer in ("recall", "context", "upkeep", "vault", "transfer")),
+    *(f"engine.{peer}" for peer in ("recall", "context", "upkeep", "vault", "transfer", "connect")),
 )
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -34,6 +34,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.upkeep": (*BELOW_PEERS, "engine.recall"),
     "engine.vault": BELOW_PEERS,
     "engine.transfer": BELOW_PEERS,
+    "engine.connect": BELOW_RULES,  # agents' settings files have nothing to do with a store
     "engine.usecases": BELOW_FACADE,
     "engine.facade": (*BELOW_FACADE, "engine.usecases"),
     "engine.serve": (*BELOW_FACADE, "engine.usecases", "engine.facade"),
@@ -45,6 +46,7 @@ BEYOND: dict[str, tuple[str, ...]] = {
     "tui.cli": ("engine.serve",),
     "tui.commands": (
         "engine.serve",  # the command line starts the servers
+        "engine.connect",  # and writes agents' settings, which needs no store
         "engine.rules.textnorm",  # stored text is made safe for a terminal by one rule
         "engine.rules.bitemporal",  # and dates are read by one rule
     ),
@@ -52,7 +54,7 @@ BEYOND: dict[str, tuple[str, ...]] = {
 """What single rooms may import besides."""
 
 TERMINAL = ("textual", "rich")
-STANDARD_ONLY = ("engine.model", "engine.rules")
+STANDARD_ONLY = ("engine.model", "engine.rules", "engine.connect")
 
 
 def modules() -> dict[str, Path]:

@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "undo": "journal",
     "redo": "journal",
     "review": "review",
+    "connect": "connect",
     "import": "transfer",
     "export": "transfer",
     "snapshot": "care",

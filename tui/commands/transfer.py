@@ -12,6 +12,7 @@ import click
 from engine.model.records import ImportReport
 from tui.commands import base
 from tui.commands.base import flat, t
+from tui.commands.care import confirmed
 
 MANY_PROBLEMS = 50
 """How many problems the human report lists; --json lists all."""
@@ -42,14 +43,40 @@ def format_and_path(arguments: tuple[str, ...]) -> tuple[str | None, str]:
 @base.command("import", help="cli.import.help")
 @click.argument("arguments", nargs=-1, metavar="[FORMAT] PATH")
 @base.option("--dry-run", is_flag=True, help="cli.import.dry_run")
-def import_command(arguments: tuple[str, ...], dry_run: bool) -> None:
+@base.option("--found", is_flag=True, help="cli.import.found")
+@base.option("--yes", is_flag=True, help="cli.option.yes")
+def import_command(arguments: tuple[str, ...], dry_run: bool, found: bool, yes: bool) -> None:
     """Bring in a folder or file of memories; the format is detected."""
+    if found:
+        if arguments:
+            raise click.UsageError(t("cli.import.found_alone"))
+        import_found(dry_run=dry_run, yes=yes)
+        return
     format_, path = format_and_path(arguments)
     by = base.caller()
     with base.opened() as engine:
         with progress(t("cli.import.title")) as told:
             report = engine.run_import(by, Path(path).absolute(), dry_run=dry_run, progress=told, format=format_)
         base.answer(report, import_lines(report))
+
+
+def import_found(*, dry_run: bool, yes: bool) -> None:
+    """Bring in what other tools remember on this machine, each directory as a run of its own, once the owner agrees."""
+    by = base.require_owner()
+    with base.opened() as engine:
+        places = engine.found_memories()
+        if not places:
+            base.answer([], [t("cli.import.none_found")])
+            return
+        for place in places:
+            base.note(t("cli.import.place", tool=place.title, n=place.files, path=place.path))
+        if not dry_run:
+            confirmed(t("cli.import.ask", n=len(places)), yes=yes)
+        reports = []
+        for place in places:
+            with progress(str(place.path)) as told:
+                reports.append(engine.run_import(by, place.path, dry_run=dry_run, progress=told))
+        base.answer(reports, (line for report in reports for line in import_lines(report)))
 
 
 def import_lines(report: ImportReport) -> Iterator[str]:
