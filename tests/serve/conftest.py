@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ class Server:
     def __init__(self, store: Path, path: Path, *arguments: str, env: dict[str, str] | None = None) -> None:
         self.path = path
         self.said: list[str] = []
+        self._stopped = False
         self.process = subprocess.Popen(
             [sys.executable, *self.script, str(store), "--socket", str(path), *arguments],
             env=environment(**(env or {})),
@@ -53,15 +55,27 @@ class Server:
                 self._ready.set()
         self._ready.set()
 
+    def wait_for(self, words: str, times: int = 1, seconds: float = 10) -> None:
+        """Wait until these words stood on stderr so many times."""
+        limit = time.monotonic() + seconds
+        while "".join(self.said).count(words) < times:
+            assert time.monotonic() < limit, self.said
+            time.sleep(0.01)
+
     def rss_mb(self) -> float:
         """Return the resident memory of the server in MB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
+    def stop(self, signal: int = 15) -> None:
+        """Send a signal, once: a second one may hit the interpreter while it winds up."""
+        if not self._stopped and self.process.poll() is None:
+            self._stopped = True
+            self.process.send_signal(signal)
+
     def end(self, signal: int = 15) -> int:
         """Stop the server and return its exit code."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal)
+        self.stop(signal)
         code = self.process.wait(20)
         self._listener.join(5)
         assert self.process.stderr
@@ -134,7 +148,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
     yield begin
     for running in started:
-        running.end(9)
+        running.process.kill()
+        running.end()
 
 
 @pytest.fixture

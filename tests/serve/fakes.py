@@ -71,6 +71,7 @@ class FakeEngine:
         self.callers.append(by)
         self.calls.append((name, kw))
         if self.nap:
+            print(f"napping in {name}", file=sys.stderr, flush=True)
             self.interrupted.wait(self.nap)
 
     def remember(

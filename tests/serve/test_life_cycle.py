@@ -87,8 +87,8 @@ def test_calls_in_flight_are_answered_before_it_ends(start: Callable[..., Server
     server = start("0.7")
     with Raw(server.path) as raw:
         raw.send(*({**RECALL, "id": n} for n in range(4)))
-        time.sleep(0.2)
-        server.process.send_signal(signal.SIGTERM)
+        server.wait_for("napping", 4)
+        server.stop()
         assert {raw.line()["id"] for _ in range(4)} == {0, 1, 2, 3}  # type: ignore[index]
         assert raw.line() is None
     assert server.end() == 0
@@ -98,7 +98,7 @@ def test_a_call_that_takes_too_long_is_told_and_does_not_hold_up_the_end(start: 
     server = start("60", env={"FAKE_GRACE_S": "0.3"})
     with Raw(server.path) as raw:
         raw.send(RECALL)
-        time.sleep(0.2)
+        server.wait_for("napping")
         began = time.monotonic()
         assert server.end() == 0
         assert time.monotonic() - began < 3

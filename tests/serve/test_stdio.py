@@ -58,7 +58,7 @@ def test_a_signal_ends_it_after_the_call_in_flight(tmp_path: Path) -> None:
         env=environment(),
     ) as process:
         assert process.stdin and process.stdout
-        process.stdin.write(b'{"jsonrpc": "2.0", "id": 0, "method": "ping"}\n' + STATUS)
+        process.stdin.write(STATUS + b'{"jsonrpc": "2.0", "id": 0, "method": "ping"}\n')
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["id"] == 0
         began = time.monotonic()
