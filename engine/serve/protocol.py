@@ -36,6 +36,8 @@ MAX_IN_FLIGHT = 64
 """Calls of one connection that may run at once; further lines wait unread."""
 FINISH_S = 30.0
 """How long calls in flight are still answered after the client closed its half."""
+READERS = 2
+"""Threads for reads: a slow one leaves another free; more would only contend for the interpreter."""
 ROOTS_S = 0.5
 """How long a call waits for the folders that the client promised to name."""
 
@@ -58,9 +60,9 @@ class Door:
     version: str
 
     @classmethod
-    def to(cls, engine: Engine, readers: int = 4) -> Door:
+    def to(cls, engine: Engine) -> Door:
         """Open a door to an engine: reads run in parallel, writes one after the other."""
-        return cls(engine, Lane("read", readers), Lane("write"), _version())
+        return cls(engine, Lane("read", READERS), Lane("write"), _version())
 
     @property
     def info(self) -> dict[str, str]:

@@ -45,7 +45,7 @@ def serve_stdio(engine: Engine, *, workspace: Path | None = None) -> int:
 
 
 async def _serve(engine: Engine, out: int, workspace: Path | None) -> None:
-    door = Door.to(engine, readers=2)
+    door = Door.to(engine)
     reading, writing = Lane("stdin"), Lane("stdout")
     stopping = stop_event()
 

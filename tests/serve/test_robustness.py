@@ -144,7 +144,7 @@ def test_a_client_that_never_reads_is_dropped_and_others_are_served(start: Calla
 
 
 def test_calls_beyond_sixty_four_wait_in_the_clients_buffers(start: Callable[..., Server]) -> None:
-    server = start("0.02")
+    server = start("0.01")
     with Raw(server.path) as raw:
         raw.send(*(recall(n) for n in range(300)))
         answers = [raw.line() for _ in range(300)]
