@@ -17,7 +17,8 @@ class ActionProvider(Provider):
 
     def _actions(self) -> list[Action]:
         screen = self.screen
-        return on_screen(screen.NAME) if isinstance(screen, DeckScreen) else []
+        actions = on_screen(screen.NAME) if isinstance(screen, DeckScreen) else []
+        return sorted((action for action in actions if action.scope != "list"), key=lambda action: -action.footer)
 
     def _run(self, id: str) -> None:
         screen = self.screen

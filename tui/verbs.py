@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from engine.model.errors import MemdeckError
 from engine.model.memory import Draft, Memory, WriteResult
 from tui.deck import OWNER, DeckScreen
+from tui.editor import edit_outside
 from tui.i18n import t
 from tui.modals.dialogs import ConfirmDialog, PromptDialog, TypedConfirmDialog
 from tui.text import visible
@@ -51,6 +53,27 @@ class MemoryVerbs(DeckScreen):
     def do_memory_edit(self) -> None:
         """Edit the memory in a form."""
         self.with_memory(self.deck.open_form)
+
+    def do_memory_editor(self) -> None:
+        """Edit the text in the owner's editor: the first line is the sentence, the rest the body."""
+        self.with_memory(self._edit_outside)
+
+    def _edit_outside(self, memory: Memory) -> None:
+        before = f"{memory.description}\n\n{memory.body}".rstrip("\n") + "\n"
+        try:
+            after = edit_outside(self.app, f"mem-{memory.id}", before)
+        except MemdeckError as error:
+            self.deck.fail(error)
+            return
+        if after == before:
+            self.deck.say(t("screen.form.nothing"))
+            return
+        first, _, rest = after.partition("\n")
+        changes = {"description": first.strip(), "body": rest.strip("\n")}
+        self.write(
+            lambda: self.deck.engine.edit(OWNER, memory.ref, changes),
+            lambda result: self.deck.say(t("screen.form.saved", ref=result.ref), undoable=True),
+        )
 
     def do_memory_archive(self) -> None:
         """Archive the targets."""

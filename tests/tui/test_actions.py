@@ -102,3 +102,28 @@ def test_a_keymap_file(tmp_path):
         assert keymap == {}
         assert len(problems) == 1
         assert "\n" not in problems[0]
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_action_of_a_screen_has_somebody_who_does_it(screen):
+    from tui.app import MemdeckApp
+    from tui.deck import DeckScreen
+
+    def kinds(base):
+        for kind in base.__subclasses__():
+            yield kind
+            yield from kinds(kind)
+
+    makers = [kind for kind in kinds(DeckScreen) if getattr(kind, "NAME", "") == screen]
+    assert makers
+    for maker in makers:
+        for action in on_screen(screen):
+            name = "do_" + action.id.replace(".", "_")
+            assert hasattr(maker, name) or hasattr(MemdeckApp, name), name
+
+
+def test_every_call_of_an_action_is_a_method_of_the_engine():
+    from engine.facade import Engine
+
+    for action in ACTIONS.values():
+        assert all(hasattr(Engine, name) for name in action.call.split()), action.id

@@ -170,7 +170,7 @@ async def test_what_an_agent_writes_appears_with_cursor_and_marks_kept(desk):
 
 
 async def test_the_next_start_returns_to_the_same_place(desk, tmp_path):
-    ids = [desk.say(f"text {n}", by) for n, by in enumerate([OWNER, CODEX, OWNER])]
+    ids = [desk.say("the first", OWNER), desk.say("a second by codex", CODEX), desk.say("last of all", OWNER)]
     state = tmp_path / "state.json"
     async with walking(desk.engine, state=state) as walk:
         await walk.press("o", "k", "p", "f3", "3")
@@ -214,3 +214,28 @@ async def test_a_read_only_store_refuses_every_writing_verb(desk, tmp_path):
             await walk.press("x", "e", "u")
             assert "reading only" in walk.said()
             assert engine.get(OWNER, f"mem-{id}").state is State.ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("script", "text", "said"),
+    [
+        ("sed -i s/noon/midnight/", "The build runs at midnight", "saved"),
+        ("true", "The build runs at noon", "nothing was changed"),
+        ("false", "The build runs at noon", "nothing was changed"),
+        ("/no/such/editor", "The build runs at noon", "cannot be started"),
+    ],
+)
+async def test_an_editor_of_ones_own(desk, monkeypatch, script, text, said):
+    from contextlib import nullcontext
+
+    from tui.app import MemdeckApp
+
+    monkeypatch.setenv("EDITOR", script)
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setattr(MemdeckApp, "suspend", lambda self: nullcontext())
+    id = desk.say("The build runs at noon", body="# Why\n\nquiet")
+    async with walking(desk.engine) as walk:
+        await walk.press("E")
+        assert said in walk.said() or "nothing" in walk.said()
+        memory = desk.memory(id)
+        assert (memory.description, memory.body) == (text, "# Why\n\nquiet")

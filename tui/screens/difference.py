@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from textual import on
 from textual.containers import Container, VerticalScroll
@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from engine.model.enums import State
 from engine.model.memory import AsOf, Filter, Memory
 from tui.deck import OWNER, DeckScreen
 from tui.diff import difference
@@ -90,11 +91,13 @@ class DifferenceScreen(DeckScreen):
 
     def reload(self) -> None:
         """Compare again."""
-        engine, flt = self.deck.engine, self._filter
+        engine = self.deck.engine
+        flt = self._filter if self._filter.states else replace(self._filter, states=(State.ACTIVE, State.SUPERSEDED))
 
         def call() -> list[Pair]:
             sides: list[dict[int, Memory]] = []
-            for as_of in self._moments:
+            for moment_ in self._moments:
+                as_of = AsOf(valid_ms=engine.now_ms()) if moment_.is_now else moment_
                 ids = engine.memory_ids(OWNER, flt, as_of=as_of)[:MOST]
                 sides.append({row.id: row for row in engine.memory_rows(OWNER, ids, as_of=as_of)})
             before, after = sides

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from textual import on
 from textual.containers import Grid
 from textual.widget import Widget
-from textual.widgets import Checkbox, Input, Label, Select, Static, TextArea
+from textual.widgets import Input, Label, Select, Static, TextArea
 
 from engine.model.enums import Type
 from engine.model.errors import MemdeckError
@@ -49,7 +49,9 @@ class FormScreen(DeckScreen):
                 [(t(f"app.type.{type.value}"), type.value) for type in Type], id="type", compact=True, prompt="-"
             )
             yield Label(t("screen.field.baseline"))
-            yield Checkbox(t("screen.hint.baseline"), id="baseline", compact=True)
+            yield Select(
+                [(t("screen.hint.baseline"), "yes")], id="baseline", compact=True, prompt=t("screen.hint.no_baseline")
+            )
         yield Label(t("screen.field.body"), id="body-label")
         yield TextArea(id="body", soft_wrap=True, tab_behavior="focus")
 
@@ -70,15 +72,16 @@ class FormScreen(DeckScreen):
             self.query_one(f"#{field}", Input).value = texts[field]
         if texts["type"]:
             self.query_one("#type", Select).value = texts["type"]
-        self.query_one("#baseline", Checkbox).value = bool(texts["baseline"])
+        if texts["baseline"]:
+            self.query_one("#baseline", Select).value = "yes"
         self.query_one("#body", TextArea).text = texts["body"]
 
     def texts(self) -> dict[str, str]:
         """Return every field as it stands in the form."""
         texts = {field: self.query_one(f"#{field}", Input).value for field in LINES}
-        chosen = self.query_one("#type", Select).value
-        texts["type"] = chosen if isinstance(chosen, str) else ""
-        texts["baseline"] = "yes" if self.query_one("#baseline", Checkbox).value else ""
+        for field in ("type", "baseline"):
+            chosen = self.query_one(f"#{field}", Select).value
+            texts[field] = chosen if isinstance(chosen, str) else ""
         texts["body"] = self.query_one("#body", TextArea).text
         return texts
 
@@ -147,7 +150,6 @@ class FormScreen(DeckScreen):
     @on(Input.Changed)
     @on(TextArea.Changed)
     @on(Select.Changed)
-    @on(Checkbox.Changed)
     def _typed(self) -> None:
         if not self._saved:
             texts = self.texts()

@@ -37,11 +37,11 @@ class OperationTable(RowTable[Operation]):
         undone = row.undone_by is not None
         who = row.actor or door(row.origin)
         return (
-            Cell(f"{row.op} ", 7, "row--accent"),
-            Cell(moment(row.at_ms), 18, "row--dim"),
-            Cell(operation_word(row.kind), 14, "row--dim" if undone else ""),
-            Cell(who, 14, "row--dim"),
-            Cell(t("app.journal.undone") if undone else "", 9, "row--warn"),
+            Cell(f"{row.op} ", 6, "row--accent"),
+            Cell(moment(row.at_ms)[2:] + " ", 15, "row--dim"),
+            Cell(who + " ", 12, "row--dim"),
+            Cell("<" if undone else " ", 2, "row--warn"),
+            Cell(operation_word(row.kind) + " ", 11, "row--dim" if undone else "row--accent"),
             Cell(row.summary or row.reason or ", ".join(row.objects), 0, "row--dim" if undone else ""),
         )
 

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from engine.model.memory import Filter, Memory
 from engine.model.records import Named
 from tui.deck import OWNER, DeckScreen
-from tui.i18n import t
+from tui.i18n import has, t
 from tui.text import day, visible
 from tui.widgets.bars import StatusLine
 from tui.widgets.row_table import Cell, RowTable
@@ -35,7 +35,8 @@ class NamedTable(RowTable[tuple[int, Named]]):
         """Return count, name, state and aliases."""
         named = row[1]
         look = "" if named.state == "active" else "row--dim"
-        state = "" if named.state == "active" else f"({named.state}) "
+        key = f"screen.named.state.{named.state}"
+        state = "" if named.state == "active" else f"{t(key) if has(key) else named.state} "
         also = state + ", ".join(named.aliases)
         return (
             Cell(f"{named.count:>7}  ", 9, "row--accent"),

@@ -59,8 +59,9 @@ class ItemTable(RowTable[ReviewItem]):
             Cell(review_kind(row.kind) + " ", 15, text_look or "row--accent"),
             Cell(row.title, 0, text_look),
         ]
-        if self.size.width >= 60:
+        if self.size.width >= 52:
             cells.append(Cell(" " + (row.actor or door(row.origin)), 13, "row--dim"))
+        if self.size.width >= 76:
             cells.append(Cell(" " + day(row.opened_ms), 11, "row--dim"))
         return cells
 

@@ -45,7 +45,7 @@ class LineTable(RowTable[Line]):
             look = "row--accent" if item.origin != "default" else "row--dim"
             later = f" ({t('screen.settings.pending')}: {shown(item.pending)})" if item.pending is not None else ""
             return (
-                Cell(item.name, 24),
+                Cell(item.name + " ", 26),
                 Cell(shown(item.value) + later, 0, look),
                 Cell(t(f"screen.settings.from.{item.origin}"), 13, "row--dim"),
             )
@@ -85,8 +85,7 @@ class SettingsScreen(DeckScreen):
 
     def body(self) -> Iterable[Widget]:
         """Return title, lines and the explanation of one."""
-        title = t("screen.settings.title", store=self.deck.engine.store_dir)
-        yield Static(visible(title), id="title", markup=False)
+        yield Static(t("screen.settings.title"), id="title", markup=False)
         with Container(id="main"):
             yield LineTable(id="lines")
             with VerticalScroll(id="changes", can_focus=False):
@@ -130,7 +129,7 @@ class SettingsScreen(DeckScreen):
     @on(RowTable.CursorMoved)
     def _cursor_moved(self) -> None:
         item = self._current()
-        text = Content("")
+        text = Content(visible(f"{t('screen.settings.store')}  {self.deck.engine.store_dir}"))
         if isinstance(item, SettingInfo):
             text = _explain_setting(item)
         elif isinstance(item, SnapshotInfo):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from rich.cells import cell_len
+from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
@@ -22,6 +25,7 @@ class TabBar(Widget):
         self._tabs = tabs
         self._active = active
         self._counts: Counts | None = None
+        self._ends: list[int] = []
 
     def show(self, counts: Counts | None) -> None:
         """Show other counts."""
@@ -42,8 +46,15 @@ class TabBar(Widget):
             look = "bold reverse" if active else ""
             held = self._number(tab) if counts or active else self._waits(tab)
             text = Content.assemble(" ", (str(number), "$accent"), name, held, " ")
-            parts.append(text.stylize(look).stylize(f"@click=app.tab('{tab}')"))
+            parts.append(text.stylize(look))
+        self._ends = list(accumulate(part.cell_length for part in parts))
         return Content("").join(parts)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Go to the clicked tab."""
+        at = bisect_right(self._ends, event.x)
+        if at < len(self._tabs):
+            await self.run_action(f"app.tab('{self._tabs[at]}')")
 
     def _waits(self, tab: str) -> Content:
         by_kind = self._counts.review_by_kind if self._counts else {}
@@ -109,6 +120,7 @@ class KeyLine(Widget):
     def __init__(self) -> None:
         super().__init__(id="key-line")
         self._keys: list[tuple[str, str, str, bool]] = []
+        self._ends: list[tuple[int, str]] = []
 
     def show(self, keys: list[tuple[str, str, str, bool]]) -> None:
         """Show (action id, key, label, possible), the most important first."""
@@ -119,11 +131,20 @@ class KeyLine(Widget):
     def render(self) -> Content:
         """Draw keys until the line is full."""
         parts: list[Content] = []
-        left = self.size.width
+        self._ends = []
+        used = 0
         for id, key, label, possible in self._keys:
             text = Content.assemble((key, "$accent bold"), f" {label}  ")
-            if text.cell_length > left:
+            if used + text.cell_length > self.size.width:
                 continue
-            left -= text.cell_length
-            parts.append((text if possible else text.stylize("dim")).stylize(f"@click=screen.act('{id}')"))
+            used += text.cell_length
+            self._ends.append((used, id))
+            parts.append(text if possible else text.stylize("dim"))
         return Content("").join(parts)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what was clicked."""
+        for end, id in self._ends:
+            if event.x - 1 < end:
+                await self.run_action(f"screen.act('{id}')")
+                return

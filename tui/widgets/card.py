@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from engine.model.enums import State
 from engine.model.memory import Memory
-from tui.i18n import t
+from tui.i18n import has, t
 from tui.markdown import render
 from tui.text import moment, visible
 
@@ -88,4 +88,9 @@ def card(memory: Memory) -> Content:
 def _source(memory: Memory) -> str:
     door = t(f"app.origin.{memory.origin.value}")
     authority = t(f"app.authority.{memory.authority.name.lower()}")
-    return " · ".join(part for part in (memory.actor, door, memory.source, authority) if part)
+    return " · ".join(part for part in (memory.actor, door, _claim(memory.source), authority) if part)
+
+
+def _claim(source: str) -> str:
+    key = f"app.source.{source}"
+    return t(key) if has(key) else source

@@ -38,12 +38,12 @@ class MemoryTable(RowTable[Memory]):
         cells = [
             Cell(glyph, 2, look),
             Cell(t(f"app.type.{row.type.value}") if row.type else "", 10, "row--accent"),
-            Cell(flags(row), 4, "row--warn"),
+            Cell(flags(row), 3, "row--warn"),
             Cell(row.description, 0, current),
         ]
-        if width >= 72:
-            cells.append(Cell(" " + " ".join(f"#{tag}" for tag in row.tags), width // 6, "row--dim"))
-        if width >= 56:
+        if width >= 96:
+            cells.append(Cell(" " + " ".join(f"#{tag}" for tag in row.tags), width // 5, "row--dim"))
+        if width >= 60:
             cells.append(Cell(" " + (row.actor or t(f"app.origin.{row.origin.value}")), 13, "row--dim"))
         if width >= 40:
             cells.append(Cell(" " + day(row.recorded_ms), 11, "row--dim"))

@@ -1,0 +1,86 @@
+"""Renders every tab and flow over the sample store, in both languages: `python -m screenshots.make [NAME]`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.facade import open_engine
+from engine.model.clock import FixedClock
+from screenshots.svg_cjk import mend, to_png
+from tui.app import MemdeckApp
+from tui.i18n import LANGUAGES
+from tui.sample import play_year
+
+HERE = Path(__file__).parent
+NOW_MS = 1_793_000_000_000
+"""The moment that every picture shows: 2026-10-26."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One picture: the keys that lead there, in a window of columns by rows."""
+
+    name: str
+    keys: tuple[str, ...] = ()
+    size: tuple[int, int] = (120, 36)
+
+
+SCENES = (
+    Scene("memories", ("j", "j", "space", "space")),
+    Scene("memories-narrow", ("j", "j"), (80, 24)),
+    Scene("detail", ("slash", *"Tuesdays", "enter", "enter")),
+    Scene("form", ("n",)),
+    Scene("chips", ("f",)),
+    Scene("past", ("t", "minus", "minus", "left", "left", "left")),
+    Scene("review", ("w",)),
+    Scene("review-conflict", ("w", "f", "f", "a")),
+    Scene("journal", ("at", "j")),
+    Scene("topics", ("2",)),
+    Scene("playbook", ("3",)),
+    Scene("tasks", ("4",)),
+    Scene("tags", ("5",)),
+    Scene("settings", ("6", "d")),
+    Scene("help", ("question_mark",)),
+    Scene("palette", ("colon",)),
+)
+
+
+async def picture(app: MemdeckApp, scene: Scene) -> str:
+    """Run the app without a terminal, press the scene's keys, return the mended SVG."""
+    async with app.run_test(size=scene.size) as pilot:
+        await _settle(app)
+        for key in scene.keys:
+            await pilot.press(key)
+            await _settle(app)
+        await asyncio.sleep(0.3)
+        await pilot.pause()
+        return mend(app.export_screenshot(title="memdeck"))
+
+
+async def _settle(app: MemdeckApp) -> None:
+    await asyncio.sleep(0.12)
+    await app.workers.wait_for_complete()
+    await asyncio.sleep(0.02)
+
+
+def main(names: list[str]) -> None:
+    """Write NAME-LANGUAGE.svg and .png beside this file for the named scenes, or for all."""
+    clock = FixedClock(NOW_MS)
+    with tempfile.TemporaryDirectory() as place, open_engine(Path(place) / "sample", clock=clock, env={}) as engine:
+        play_year(engine, clock)
+        for scene in SCENES:
+            for language in LANGUAGES if not names or scene.name in names else ():
+                app = MemdeckApp(engine, lang=language, state_path=Path(place) / "state.json")
+                svg = asyncio.run(picture(app, scene))
+                (Path(place) / "state.json").unlink(missing_ok=True)
+                (HERE / f"{scene.name}-{language}.svg").write_text(svg, encoding="utf-8")
+                to_png(svg, HERE / f"{scene.name}-{language}.png")
+                sys.stdout.write(f"{scene.name}-{language}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
