@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from engine.facade import examine_store, open_engine, recover_store
+from engine.facade import Engine, examine_store, open_engine, recover_store
 from engine.model.errors import MemdeckError
 from engine.model.memory import Draft
 from tests.acceptance.conftest import AGENT, OWNER, Desk
@@ -54,6 +56,46 @@ def test_two_processes_write_two_hundred_memories(desk: Desk, store: Path) -> No
     assert [f.level for f in desk.engine.doctor() if f.level == "error"] == []
 
 
+HOLDER = """
+import sys, time
+from pathlib import Path
+from engine.store.connection import Store
+
+with Store.open(Path(sys.argv[1])).lock.held():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def impatient(store: Path) -> Iterator[Engine]:
+    """Return an engine whose writes wait a fifth of a second only."""
+    with open_engine(store, env={"MEMDECK_WRITER_DEADLINE_MS": "200"}) as engine:
+        yield engine
+
+
+@pytest.fixture
+def holder(impatient: Engine, store: Path) -> Iterator[subprocess.Popen[str]]:
+    """Return a stopped process that holds the write lock."""
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(store)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout and process.stdout.readline() == "held\n"
+    process.send_signal(signal.SIGSTOP)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_stopped_writer_is_named_and_a_killed_one_frees_the_lock(holder, impatient: Engine) -> None:
+    with pytest.raises(MemdeckError) as refused:
+        impatient.remember(AGENT, Draft("Written while it is held"))
+    assert refused.value.code == "busy" and str(holder.pid) in refused.value.message + refused.value.hint
+    assert impatient.counts(OWNER).memories == 0
+    holder.kill()
+    holder.wait()
+    impatient.remember(AGENT, Draft("Written after it was killed"))
+    assert impatient.counts(OWNER).memories == 1
+
+
 def test_another_process_sees_a_write_at_once(desk: Desk, store: Path) -> None:
     token = desk.engine.change_token()
     with open_engine(store, clock=desk.clock) as other:
@@ -66,11 +108,22 @@ def test_the_audit_file_has_a_line_for_each_change_and_no_text(desk: Desk, store
     desk.tell("The zinc tub leaks", topics=("house",))
     desk.engine.forget(OWNER, ["mem-1"], reason="mended")
     desk.engine.close()
-    lines = [json.loads(line) for line in (store / "audit.jsonl").read_text().splitlines()]
-    assert len(lines) == 2
-    assert "zinc" not in (store / "audit.jsonl").read_text()
-    for line in lines:
-        assert "mem-1" in json.dumps(line) and "cli" in json.dumps(line)
+    text = (store / "audit.jsonl").read_text()
+    first, second = map(json.loads, text.splitlines())
+    assert (first["op"], first["kind"], first["channel"], first["source"]) == (1, "remember", "cli", "user")
+    assert "mem-1" in first["ids"] and "mem-1" in second["ids"] and "house" in first["topics"]
+    assert first["fingerprints"] == second["fingerprints"] != []
+    assert "zinc" not in text and "leaks" not in text
+
+
+def test_the_audit_file_is_rotated_by_size(desk: Desk, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.store.audit.MAX_BYTES", 2_000)
+    monkeypatch.setattr("engine.store.audit.BATCH", 3)
+    for number in range(30):
+        desk.tell(f"Write number {number}", subject=str(number))
+    desk.engine.close()
+    files = sorted(store.glob("audit*.jsonl"))
+    assert len(files) > 1 and all(file.stat().st_size <= 2_000 for file in files)
 
 
 def test_undo_takes_back_the_last_write(desk: Desk) -> None:
@@ -88,6 +141,22 @@ def test_five_snapshots_made_by_hand_or_clock_are_kept(desk: Desk) -> None:
     kept = [info.name for info in desk.engine.snapshots()]
     assert sorted(kept) == sorted(names[-5:])
     assert all(desk.engine.verify_snapshot(name).good for name in kept)
+
+
+def test_the_snapshot_of_the_day_is_made_when_something_changed(desk: Desk) -> None:
+    desk.at("2026-10-10").tell("The first day")
+    assert desk.engine.daily_snapshot() is not None
+    assert desk.at("2026-10-10T12:00").engine.daily_snapshot() is None
+    assert desk.at("2026-10-12").engine.daily_snapshot() is None
+    desk.tell("Another day")
+    assert desk.engine.daily_snapshot() is not None
+
+
+def test_a_bulk_operation_makes_a_snapshot_first(desk: Desk, folder) -> None:
+    desk.tell("There before the import")
+    report = desk.engine.run_import(OWNER, folder(note="---\ndescription: A note about rivers\n---\nLong.\n"))
+    (snapshot,) = desk.engine.snapshots()
+    assert (snapshot.name, snapshot.kind, snapshot.memories, snapshot.op) == (report.snapshot, "run", 1, 1)
 
 
 def test_a_restore_can_be_taken_back_by_its_protection(desk: Desk) -> None:
@@ -155,6 +224,24 @@ def test_nothing_is_asked_of_the_network(desk: Desk, folder, monkeypatch: pytest
     desk.engine.context(AGENT, "How wide is the river?")
     desk.engine.create_snapshot(OWNER)
     assert desk.engine.doctor()
+
+
+@pytest.mark.anyio
+async def test_the_application_opens_no_socket(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tui.app import MemdeckApp
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a socket was opened")
+
+    desk.tell("The harbour is quiet")
+    app = MemdeckApp(desk.engine)
+    async with app.run_test(size=(120, 36)) as pilot:
+        for name in ("bind", "listen", "connect"):
+            monkeypatch.setattr(socket.socket, name, refused)
+        await pilot.pause()
+        await pilot.press("2", "1", "j", "enter")
+        await pilot.pause()
+    assert app.return_code in (None, 0)
 
 
 def test_reading_writes_no_memory_tag_or_version(desk: Desk, store: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -125,6 +126,23 @@ def test_a_tool_call_prints_its_envelope(memdeck) -> None:
     refused = memdeck("call", "recall", '{"limit":"many"}', code=1).json
     assert not refused["ok"] and refused["error"]["code"] == "invalid_argument"
     assert memdeck("call", "no_such", code=1).json["error"]["code"] == "unknown_tool"
+
+
+def test_the_shell_works_beside_a_server_and_an_occupied_socket_is_said(memdeck, store: Path, tmp_path: Path) -> None:
+    memdeck("remember", "The quay is wet")
+    folder = tmp_path / "sockets"
+    folder.mkdir(mode=0o700)
+    path = folder / "s.sock"
+    command = [sys.executable, "-m", "tui.cli", "--store", str(store), "--serve", "--socket", str(path)]
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(command, cwd=root, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr and "serving" in server.stderr.readline()
+        memdeck("remember", "The pier is dry")
+        assert "pier" in memdeck("recall", "pier").out
+        refused = memdeck("--serve", "--socket", str(path), code=1)
+        assert str(server.pid) in refused.err and refused.err.count("\n") <= 2
+        server.terminate()
+    assert server.returncode == 0
 
 
 def test_status_counts_what_there_is(memdeck) -> None:
