@@ -70,12 +70,7 @@ def recall_selection(
         if mode is Mode.CURRENT:
             where.add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
     where.add("v.status = 'completed'")
-    if known is not None:
-        where.add(
-            "NOT EXISTS (SELECT 1 FROM states c WHERE c.memory_id = v.memory_id AND c.op_to IS NULL"
-            f" AND c.state IN ({marks(len(HIDDEN_FROM_AGENTS))}))",
-            *[s.value for s in HIDDEN_FROM_AGENTS],
-        )
+    _hidden_since(where, known)
     _scope(where, by, everywhere)
     _filter(where, flt, known)
     return Selection(f"{open_at('v', known)} AND {where.sql}", tuple(where.values), known)
@@ -87,6 +82,7 @@ def list_selection(by: Caller, flt: Filter, *, valid_ms: int | None, known: int 
     states = flt.states or (State.ACTIVE,)
     if not by.is_owner:
         states = tuple(s for s in states if s not in HIDDEN_FROM_AGENTS)
+        _hidden_since(where, known)
         _scope(where, by, False)
     elif valid_ms is not None and not flt.states:
         states = (*READ_STATES, State.ARCHIVED)
@@ -95,6 +91,16 @@ def list_selection(by: Caller, flt: Filter, *, valid_ms: int | None, known: int 
         where.add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
     _filter(where, flt, known)
     return Selection(f"{open_at('v', known)} AND {where.sql}", tuple(where.values), known)
+
+
+def _hidden_since(where: Condition, known: int | None) -> None:
+    """Leave out of the past what was forgotten, or set apart, since."""
+    if known is not None:
+        where.add(
+            "NOT EXISTS (SELECT 1 FROM states c WHERE c.memory_id = v.memory_id AND c.op_to IS NULL"
+            f" AND c.state IN ({marks(len(HIDDEN_FROM_AGENTS))}))",
+            *[s.value for s in HIDDEN_FROM_AGENTS],
+        )
 
 
 def _states(where: Condition, states: Sequence[State], locked: bool | None, known: int | None) -> None:

@@ -128,6 +128,9 @@ def memory_rows(desk: Desk, by: Caller, ids: Sequence[int], as_of: AsOf = NOW, b
     """Return the rows of a page of a list, in order; what is gone meanwhile is left out."""
     with desk.store.read() as conn:
         known = None if as_of.known_ms is None else journal.operation_at(conn, as_of.known_ms)
+        if known is not None and not by.is_owner:
+            # What was forgotten since is not shown to agents as known then either.
+            ids = [m.id for m in load_memories(conn, ids, bodies=False) if may_see(by, m)]
         return [m for m in load_memories(conn, ids, known=known, bodies=bodies) if may_see(by, m)]
 
 
