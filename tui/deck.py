@@ -154,6 +154,18 @@ class DeckScreen(Screen[Any]):
         """Go to the last row."""
         self.table.cursor = len(self.table.ids) - 1
 
+    def do_list_pane_down(self) -> None:
+        """Scroll the pane beside the list."""
+        self._scroll_pane(5)
+
+    def do_list_pane_up(self) -> None:
+        """Scroll the pane back."""
+        self._scroll_pane(-5)
+
+    def _scroll_pane(self, lines: int) -> None:
+        for pane in self.query("#preview, #changes"):
+            pane.scroll_relative(y=lines, animate=False)
+
     def do_list_open(self) -> None:
         """Open the row under the cursor."""
 

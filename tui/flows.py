@@ -11,11 +11,10 @@ from textual.screen import Screen
 
 from engine.model.enums import ReviewKind
 from engine.model.memory import AsOf, Filter, Memory, WriteResult
-from tui.discover import memory_places
 from tui.i18n import t
 from tui.modals.dialogs import ChooseDialog, PromptDialog
-from tui.modals.help import InfoDialog
 from tui.screens.conflict import ConflictScreen
+from tui.screens.connecting import ConnectScreen
 from tui.screens.detail import DetailScreen
 from tui.screens.difference import DifferenceScreen
 from tui.screens.form import FormScreen
@@ -26,7 +25,7 @@ from tui.screens.review import ReviewScreen
 from tui.words import REVIEW_TAB
 
 if TYPE_CHECKING:
-    from engine.facade import Engine
+    from engine.facade import Engine, FoundMemories
     from tui.work import Work
 
 
@@ -93,9 +92,9 @@ class Flows(App[None]):
 
     def ask_import(self) -> None:
         """Ask where to import from, offering what other tools hold on this machine."""
-        self.work.read(self, "places", memory_places, self._choose_place)
+        self.work.read(self, "places", self.engine.found_memories, self._choose_place)
 
-    def _choose_place(self, places: list[Path]) -> None:
+    def _choose_place(self, places: list[FoundMemories]) -> None:
         def typed(text: str | None) -> None:
             if text:
                 self.open(ImportScreen(Path(text).expanduser()))
@@ -106,18 +105,16 @@ class Flows(App[None]):
             elif ids:
                 typed(ids[0])
 
-        options = [*((str(place), str(place)) for place in places), ("", t("screen.import.other"))]
+        found = [
+            (str(place.path), t("screen.import.place", tool=place.title, n=place.files, path=place.path))
+            for place in places
+        ]
+        options = [*found, ("", t("screen.import.other"))]
         if places:
             self.push_screen(ChooseDialog(t("screen.import.where"), options), chosen)
         else:
             chosen(("",))
 
     def show_connect(self) -> None:
-        """Say how to connect an agent to this store."""
-        store = self.engine.store_dir
-        manual = f'{{"mcpServers": {{"memdeck": {{"command": "memdeck", "args": ["mcp", "--store", "{store}"]}}}}}}'
-        lines = (
-            t("screen.connect.text"), "", f"  memdeck --store {store} connect claude-code --dry-run", "",
-            t("screen.connect.check"), "", t("screen.connect.manual"), "", f"  {manual}",
-        )  # fmt: skip
-        self.push_screen(InfoDialog(t("screen.connect.title"), "\n".join(lines)))
+        """Open the connecting of agents."""
+        self.open(ConnectScreen())

@@ -275,3 +275,23 @@ async def test_a_store_that_vanishes_is_said_once_and_does_not_end_the_app(desk,
         monkeypatch.undo()
         await walk.settle(0.7)
         assert "Memories 1" in str(walk.screen.query_one("#status-line").render())
+
+
+async def test_connecting_shows_the_difference_writes_it_and_takes_it_out(desk, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    (home / ".codex").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    settings = home / ".codex" / "config.toml"
+    settings.write_text('model = "o4"\n', encoding="utf-8")
+    async with walking(desk.engine) as walk:
+        await walk.press("C", "j")
+        await walk.settle(0.2)
+        assert "mcp_servers" in str(walk.screen.query_one("#change-text").render())
+        assert settings.read_text(encoding="utf-8") == 'model = "o4"\n'
+        await walk.press("a", "y")
+        await walk.settle(0.2)
+        assert "memdeck" in settings.read_text(encoding="utf-8")
+        await walk.press("x", "y")
+        await walk.settle(0.2)
+        assert settings.read_text(encoding="utf-8") == 'model = "o4"\n'

@@ -38,7 +38,7 @@ class HelpDialog(Dialog[None]):
         yield Input(placeholder=t("screen.help.search"))
         with VerticalScroll(id="help-scroll", can_focus=False):
             yield Static(id="help-text")
-        yield Static(t("screen.connect.keys"), classes="dialog-keys", markup=False)
+        yield Static(t("screen.help.esc"), classes="dialog-keys", markup=False)
 
     def on_mount(self) -> None:
         """Show everything."""
@@ -82,18 +82,3 @@ class HelpDialog(Dialog[None]):
 
 def _here(here: bool) -> str:
     return t("screen.help.here") if here else ""
-
-
-class InfoDialog(Dialog[None]):
-    """A text to read; escape, enter or q closes it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,q,ｑ", "leave", show=False)]
-
-    def __init__(self, title: str, text: str) -> None:
-        super().__init__(title)
-        self._text = text
-
-    def box(self) -> ComposeResult:
-        """Yield the text."""
-        yield Static(self._text, markup=False)
-        yield Static(t("screen.connect.keys"), classes="dialog-keys", markup=False)

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Container
@@ -18,7 +18,6 @@ from engine.model.memory import Filter, Memory
 from tui import chips
 from tui.actions import ACTIONS, shown_key
 from tui.deck import OWNER
-from tui.discover import memory_places
 from tui.i18n import t
 from tui.modals.dialogs import ChooseDialog
 from tui.text import visible
@@ -29,6 +28,9 @@ from tui.widgets.card import MemoryCard
 from tui.widgets.memory_table import MemoryTable
 from tui.widgets.row_table import RowTable
 from tui.widgets.time_bar import TimeBar
+
+if TYPE_CHECKING:
+    from engine.facade import FoundMemories
 
 ORDERS = ("newest", "oldest", "changed", "name")
 TYPING_PAUSE = 0.1
@@ -274,9 +276,9 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
             if self.focused is None:
                 self.table.focus()
             return
-        self.read("places", memory_places, self._greet)
+        self.read("places", self.deck.engine.found_memories, self._greet)
 
-    def _greet(self, places: list[Path]) -> None:
+    def _greet(self, places: list[FoundMemories]) -> None:
         lines = [t("screen.welcome.title"), ""]
         for action in ("browse.import", "browse.connect", "memory.new"):
             key = shown_key(self.deck.keymap.get(action, ACTIONS[action].keys)[0])
@@ -284,7 +286,7 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
             if action == "browse.import" and places:
                 lines += [
                     f"      {t('screen.welcome.found')}",
-                    *(f"        {visible(str(place))}" for place in places[:5]),
+                    *(f"        {_place(place)}" for place in places[:5]),
                 ]
             lines.append("")
         self.query_one("#welcome", Static).update("\n".join(lines))
@@ -296,3 +298,7 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
     def do_browse_connect(self) -> None:
         """Say how to connect an agent."""
         self.deck.show_connect()
+
+
+def _place(place: FoundMemories) -> str:
+    return visible(t("screen.import.place", tool=place.title, n=place.files, path=place.path))
