@@ -54,7 +54,8 @@ def begin(conn: sqlite3.Connection) -> int:
 def copy_of(conn: sqlite3.Connection, table: Table, op: object, *, vid: object = None, verb: str = "INSERT") -> None:
     columns = ", ".join(table.all_columns)
     conn.execute(
-        f"{verb} INTO {table.name} (vid, op_from, {columns}) SELECT ?, ?, {columns} FROM {table.name} LIMIT 1", (vid, op)
+        f"{verb} INTO {table.name} (vid, op_from, {columns}) SELECT ?, ?, {columns} FROM {table.name} LIMIT 1",
+        (vid, op),
     )
 
 
