@@ -95,6 +95,15 @@ class Mode(StrEnum):
     ARCHIVED = "archived"
 
 
+class Channel(StrEnum):
+    """How recall scores what the time mode let through; each runs alone, `fused` takes them together (R11)."""
+
+    FUSED = "fused"
+    TEXT = "text"
+    TAGS = "tags"
+    GRAPH = "graph"
+
+
 class ReviewKind(StrEnum):
     """What waits for the owner (design: one queue)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.model.enums import Authority, Kind, Mode, Origin, SaidBy, Scope, State, Status, Type
+from engine.model.enums import Authority, Channel, Kind, Mode, Origin, SaidBy, Scope, State, Status, Type
 
 OPEN_END: None = None
 """A validity without an end: true until further notice."""
@@ -31,11 +31,19 @@ class Caller:
 
 @dataclass(frozen=True)
 class Triple:
-    """One statement of the graph: subject, relation, object (T2, T3)."""
+    """One statement of the graph: subject, relation, object (T2, T3).
+
+    The types of its ends, when it names them, win over `Draft.entity_types` (T4); `speculative` marks a guess of its
+    own (T7); `weight` is a number that an importer found beside it.
+    """
 
     subject: str
     relation: str
     object: str
+    subject_type: str = ""
+    object_type: str = ""
+    speculative: bool = False
+    weight: float | None = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,8 @@ class Draft:
 
     `text` is one sentence (the description); `body` is Markdown. Times are UTC milliseconds, half-open.
     `imported_authority` and `extra` are honoured from importers only. `extra` keeps foreign keys, raw
-    header, line ends and byte-order mark.
+    header, line ends and byte-order mark. `triples` are statements of the graph, `entity_types` types of entities
+    by name, `mentions` entities that the memory describes without relating them.
     """
 
     text: str
@@ -72,6 +81,8 @@ class Draft:
     scene_sub: str = ""
     perception: Mapping[str, object] = field(default_factory=dict)
     triples: tuple[Triple, ...] = ()
+    entity_types: Mapping[str, str] = field(default_factory=dict)
+    mentions: tuple[str, ...] = ()
     imported_authority: Authority | None = None
     imported_source: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -170,7 +181,11 @@ NOW = AsOf()
 
 @dataclass(frozen=True)
 class RecallQuery:
-    """A question to recall; `at` alone means true then, `known_at` alone believed then (C3)."""
+    """A question to recall; `at` alone means true then, `known_at` alone believed then (C3).
+
+    `channel` is how memories are scored (R11). `seeds`, `hops`, `days` and `session` bound the walk of the graph
+    (T9, T12): entities to start from, depth 0 to 5, age of a statement, session that made it.
+    """
 
     text: str
     mode: Mode = Mode.CURRENT
@@ -181,6 +196,11 @@ class RecallQuery:
     limit: int = 10
     cursor: str | None = None
     why: bool = False
+    channel: Channel = Channel.FUSED
+    seeds: tuple[str, ...] = ()
+    hops: int = 2
+    days: float | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True)
@@ -209,7 +229,8 @@ class RecallPage:
 class WriteResult:
     """The answer to a write: `state` is active, pending (waits for the owner), quarantined or unchanged.
 
-    `seen_again` is true when the same fact was already there and only gained evidence.
+    `seen_again` is true when the same fact was already there and only gained evidence. `relations` and `entities`
+    count what is new in the graph, `skipped` the incomplete triples (T4).
     """
 
     ref: str
@@ -221,6 +242,9 @@ class WriteResult:
     warnings: tuple[str, ...] = ()
     seen_again: bool = False
     review: int | None = None
+    relations: int = 0
+    entities: int = 0
+    skipped: int = 0
 
 
 @dataclass(frozen=True)
