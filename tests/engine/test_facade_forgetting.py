@@ -53,7 +53,11 @@ def test_many_are_forgotten_together_or_not_at_all(engine: Engine) -> None:
     for text in ("Apples are in the blue bowl", "Pears are in the red bowl", "Plums went to the neighbours"):
         put(engine, text)
     engine.lock(OWNER, "mem-3")
-    for refs, code in ((["mem-1", "mem-3"], "locked"), (["mem-1", "mem-9"], "not_found"), (["mem-2@7"], "stale_revision")):
+    for refs, code in (
+        (["mem-1", "mem-3"], "locked"),
+        (["mem-1", "mem-9"], "not_found"),
+        (["mem-1", "mem-2@7"], "stale_revision"),
+    ):
         with pytest.raises(MemdeckError) as refused:
             engine.forget(OWNER, refs)
         assert refused.value.code == code
@@ -297,8 +301,9 @@ def test_expunge_leaves_no_byte_of_the_text(engine: Engine, store_dir: Path) -> 
     assert all(r.snapshots_left == (made,) and not r.pending and r.rows for r in reports)
     assert files_holding(store_dir, WORDS) == [f"snapshots/{made}.db"]
     engine.close()
-    assert files_holding(store_dir, WORDS) == [f"snapshots/{made}.db"], "nor in the audit log, nor in what closing wrote"
-    assert problems(open_engine(store_dir, env={})) == []
+    assert files_holding(store_dir, WORDS) == [f"snapshots/{made}.db"], "nor in the audit log that closing wrote"
+    with open_engine(store_dir, env={}) as again:
+        assert problems(again) == []
 
 
 def test_expunge_reaches_the_journal_of_before_a_restore(engine: Engine, store_dir: Path) -> None:
