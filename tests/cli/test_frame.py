@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.model.enums import State, Verb
 from engine.model.errors import CODES
 from tui import cli, i18n
 from tui.commands import actions, base
@@ -239,6 +240,18 @@ def keys_in_source() -> set[str]:
 def test_every_text_of_the_commands_exists() -> None:
     texts = i18n.catalogue("en")
     assert {key for key in keys_in_source() if key not in texts and f"{key}.other" not in texts} == set()
+
+
+def test_every_computed_text_of_the_commands_exists() -> None:
+    texts = i18n.catalogue("en")
+    wrote = ["seen_again", "pending", "unchanged", *(state.value for state in State)]
+    computed = [f"cli.wrote.{name}" for name in wrote]
+    computed += [f"app.state.{state.value}" for state in State]
+    computed += [f"app.badge.{name}" for name in ("locked", "guess", "conflict")]
+    computed += [f"cli.review.{verb.value}" for verb in Verb]
+    computed += [f"cli.doctor.{level}" for level in ("ok", "hint", "warning", "error")]
+    computed += [f"cli.settings.{origin}" for origin in ("stored", "env", "file", "default")]
+    assert [key for key in computed if key not in texts] == []
 
 
 def test_every_error_code_has_a_text_in_both_languages() -> None:

@@ -81,6 +81,19 @@ def test_a_damaged_snapshot_is_called_bad(memdeck, store: Path) -> None:
     assert "BAD" in memdeck("snapshot", "verify", name, code=1).out
 
 
+def test_a_damaged_store_is_explained_and_replaced_by_a_snapshot(memdeck, store: Path) -> None:
+    memdeck("remember", "The tide table hangs by the door")
+    name = memdeck("snapshot", "create", "--json").json["name"]
+    data = bytearray((store / "memory.db").read_bytes())
+    data[:4096] = b"\xff" * 4096
+    (store / "memory.db").write_bytes(data)
+    assert "memdeck doctor" in memdeck("recall", "tide", code=1).err
+    assert name in memdeck("doctor", code=1).out
+    aside = Path(memdeck("snapshot", "restore", name, "--yes", "--json").json["damaged"])
+    assert aside.read_bytes() == bytes(data)
+    assert "tide table" in memdeck("recall", "tide").out
+
+
 def test_a_sound_store_passes_the_doctor(memdeck) -> None:
     memdeck("remember", "The doctor comes on Monday")
     assert "ERROR" not in memdeck("doctor").out

@@ -28,7 +28,10 @@ _RAW = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 @dataclass
 class Options:
-    """The options that stand before or after any command; empty text means not given."""
+    """The options that stand before or after any command; empty text means not given.
+
+    `store_lang` is what the opened store's own setting says; --lang and the environment go before it.
+    """
 
     store: str = ""
     profile: str = ""
@@ -36,6 +39,7 @@ class Options:
     workspace: str = ""
     json: bool = False
     as_owner: bool = False
+    store_lang: str = ""
 
 
 _options = Options()
@@ -50,16 +54,9 @@ def start() -> None:
     """Forget the options of an earlier run in this process."""
     global _options
     _options = Options()
-    _StoreLanguage.code = None
 
 
 # --- words ---
-
-
-class _StoreLanguage:
-    """The language that the opened store asks for; the option and the environment go before it."""
-
-    code: str | None = None
 
 
 def t(key: str, /, **params: object) -> str:
@@ -74,7 +71,7 @@ def language() -> str:
     """Return the owner's language: --lang, the environment, the store's setting, then the system's."""
     from tui import i18n
 
-    return i18n.choose_language(_options.lang or None, setting=_StoreLanguage.code)
+    return i18n.choose_language(_options.lang or None, setting=_options.store_lang or None)
 
 
 # --- the shape of a command ---
@@ -239,7 +236,7 @@ def opened(*, trusted: bool | None = None) -> Iterator[Engine]:
     from engine.facade import open_engine
 
     with open_engine(store, clock=now) as engine:
-        _StoreLanguage.code = str(engine.setting("lang").value)
+        _options.store_lang = str(engine.setting("lang").value)
         yield engine
 
 
@@ -320,5 +317,5 @@ def shown_error(error: MemdeckError) -> str:
     from tui.errors import explain
 
     i18n.set_language(language())
-    line = f"memdeck: {flat(explain(MemdeckError(error.code, error.message, **error.params)))}"
+    line = f"memdeck: {flat(explain(MemdeckError(error.code, error.message, '', **error.params)))}"
     return f"{line}\n  → {flat(error.hint)}" if error.hint else line
