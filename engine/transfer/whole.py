@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.model.errors import MemdeckError, invalid
 from engine.store import postings
-from engine.store.connection import Store
+from engine.store.connection import DATABASE, Store
 from engine.store.failures import translated
 from engine.store.migrations import LATEST, upgrade
 from engine.store.rows import index_entry
@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 
 def export_store(store: Store, path: Path, progress: Progress | None = None) -> int:
-    """Write the whole store to `path`, by temporary file and rename; returns how many rows."""
+    """Write the whole store to `path`, by temporary file and rename; returns how many memories it holds."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with translated(path), store.read() as conn:
@@ -43,12 +43,13 @@ def export_store(store: Store, path: Path, progress: Progress | None = None) -> 
                 out.flush()
                 os.fsync(out.fileno())
             os.replace(temporary, path)
+            memories = int(conn.execute("SELECT count(*) FROM memories").fetchone()[0])
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
     if progress:
         progress(total, total)
-    return total
+    return memories
 
 
 def _lines(conn: sqlite3.Connection, total: int) -> Iterator[str]:
@@ -121,6 +122,27 @@ def build_database(path: Path, target: Path) -> int:
         raise invalid(
             f"{path.name} does not fit together ({str(error)[:120]})", "export it again from its store"
         ) from error
+
+
+def unpack(path: Path, directory: Path) -> int:
+    """Make a store of an export in a directory that holds none yet; returns how many memories it holds.
+
+    Raises exists, or what `build_database` raises; the directory then holds no store.
+    """
+    target = directory / DATABASE
+    if target.exists():
+        raise MemdeckError("exists", f"there is a store in {directory} already", "import into it, or name another one")
+    built = directory / f".unpack.{os.getpid()}.tmp"
+    with translated(target):
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            memories = build_database(path, built)
+            os.chmod(built, 0o600)
+            os.replace(built, target)
+        finally:
+            with suppress(OSError):
+                built.unlink(missing_ok=True)
+    return memories
 
 
 def _fill(conn: sqlite3.Connection, tables: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.model.clock import iso
@@ -67,20 +67,23 @@ def _shown(problem: Problem) -> dict[str, object]:
 
 
 def run_import(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | None = None) -> ImportReport:
-    """Write a plan into the store after a snapshot. What is there already, unchanged, is left as it is.
+    """Write a plan into the store, after a snapshot when anything is new. What is unchanged is left as it is.
 
     A file whose content was forgotten stays forgotten; a file that changed becomes the next version, unless the
     memory was edited in memdeck meanwhile: then the file's text waits in review.
     """
     require_owner(by, "import")
+    if not plan.memories:
+        return replace(preview(plan), dry_run=False)
     door = Caller(Origin.IMPORT, by.actor, by.session, by.workspace)
-    snapshot = make_snapshot(
-        desk.store, kind="run", reason=f"before importing {plan.root}", keep=desk.settings.number("snapshots.keep_runs")
-    )
+    keep = desk.settings.number("snapshots.keep_runs")
+    snapshot = None
     run = _Run(_run_name(desk, plan.root), door, gate(desk.settings, door), problems=[_shown(p) for p in plan.problems])
     total = len(plan.memories)
     for start in range(0, total, BATCH):
         batch = _changed(desk, run, plan.root, plan.memories[start : start + BATCH])
+        if batch and snapshot is None:
+            snapshot = make_snapshot(desk.store, kind="run", reason=f"before importing {plan.root}", keep=keep).name
         if batch:
             with desk.store.write(door, "import", run=run.name, source=plan.format) as tx:
                 for memory in batch:
@@ -92,10 +95,10 @@ def run_import(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | No
     _finish(desk, run, plan.root)
     n = run.numbers
     return ImportReport(
-        run=run.name, dry_run=False, files=plan.files, created=n["created"], updated=n["updated"],
+        run=run.name if snapshot else None, dry_run=False, files=plan.files, created=n["created"], updated=n["updated"],
         unchanged=n["unchanged"], held_back=n["held"], quarantined=n["quarantined"], blocked=n["blocked"],
         skipped=plan.problems_by_kind().get("skipped", 0), by_type=dict(run.types), problems=tuple(run.problems),
-        snapshot=snapshot.name,
+        snapshot=snapshot,
     )  # fmt: skip
 
 
