@@ -38,7 +38,8 @@ def export_audit(store: Store) -> int:
         row = conn.execute("SELECT value FROM cursors WHERE name = 'audit'").fetchone()
         written = last_op(path)
         # After a torn line the log itself says where to go on; the cursor may be ahead of it.
-        done = written if _end_torn_line(path) and written else max(int(row[0]) if row else 0, written)
+        cursor = int(row[0]) if row else 0
+        done = written if _end_torn_line(path) and written else max(cursor, written)
         total = 0
         while True:
             newest = conn.execute(
@@ -50,7 +51,7 @@ def export_audit(store: Store) -> int:
             lines = [audit_line(conn, o) for o in reversed(batch)]
             _append(path, lines)
             done, total = newest, total + len(lines)
-        if total:
+        if done != cursor:
             conn.execute(
                 "INSERT INTO cursors (name, value) VALUES ('audit', ?)"
                 " ON CONFLICT (name) DO UPDATE SET value = excluded.value",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,8 +75,13 @@ def recover_content(store: Store, name: str, aside: Path) -> None:
             raise MemdeckError("internal", f"snapshot {name} is damaged", "choose another one: `memdeck snapshot list`")
         fresh = folder(store) / f".recover.{os.getpid()}.tmp"
         try:
-            with closing(_copy_of(folder(store) / f"{name}.db", fresh)) as new:
-                _carry_what_can_be_read(store, new, name)
+            by = Caller(Origin.SYSTEM, "recovery")
+            with (
+                closing(_copy_of(folder(store) / f"{name}.db", fresh)) as new,
+                closing(_open_damaged(store.path)) as live,
+            ):
+                last = last_op(audit_path(store))
+                carry_over(live, new, store.clock.now_ms(), f"recovery from {name}", by, damaged=True, last=last)
             sync_file(fresh)
             for suffix in ("-wal", "-shm", ""):
                 side = Path(f"{store.path}{suffix}")
@@ -88,21 +93,11 @@ def recover_content(store: Store, name: str, aside: Path) -> None:
             remove_database(fresh)
 
 
-def _carry_what_can_be_read(store: Store, new: sqlite3.Connection, name: str) -> None:
-    by = Caller(Origin.SYSTEM, "recovery")
-    what = f"recovery from {name}"
-    if store.path.exists():
-        with (
-            suppress(sqlite3.Error, TypeError, ValueError),
-            closing(sqlite3.connect(read_uri(store.path), uri=True)) as damaged,
-        ):
-            try:
-                carry_over(damaged, new, store.clock.now_ms(), what, by)
-                return
-            finally:
-                if new.in_transaction:
-                    new.execute("ROLLBACK")
-    carry_over(new, new, store.clock.now_ms(), what, by, last=last_op(audit_path(store)))
+def _open_damaged(path: Path) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(read_uri(path), uri=True)
+    except sqlite3.Error:
+        return sqlite3.connect(":memory:")
 
 
 def _copy_of(source: Path, target: Path) -> sqlite3.Connection:
@@ -128,42 +123,64 @@ def remove_database(path: Path) -> None:
 
 
 def carry_over(
-    live: sqlite3.Connection, new: sqlite3.Connection, now: int, what: str, by: Caller, *, last: int = 0
+    live: sqlite3.Connection,
+    new: sqlite3.Connection,
+    now: int,
+    what: str,
+    by: Caller,
+    *,
+    damaged: bool = False,
+    last: int = 0,
 ) -> None:
     """Complete `new`, which will take the place of `live`: numbers go on, and nothing forgotten comes back.
 
-    The same connection twice means that nothing is known of the live one but its newest operation `last`.
+    Of a damaged `live` each table is taken that can still be read; `last` is an operation known from elsewhere.
     """
+    tolerant = suppress(sqlite3.Error, TypeError, ValueError) if damaged else nullcontext()
     new.execute("BEGIN IMMEDIATE")
-    same_store = _meta(live, "fingerprint_key") == _meta(new, "fingerprint_key")
-    epoch = int(str(_meta(live, "epoch")))
-    since, last = (newest(new) if same_store else 0), max(last, newest(live))
-    if live is not new:
-        for table in ("past_journal", "erased", "blocked"):
-            rows = live.execute(f"SELECT * FROM {table}").fetchall()
-            if rows:
-                new.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
-        _keep_journal(live, new, epoch, since, last)
-        new.executemany(
-            "INSERT INTO counters (name, value) VALUES (?, ?)"
-            " ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
-            live.execute("SELECT name, value FROM counters").fetchall(),
-        )
+    epoch, since, same_store = int(str(_meta(new, "epoch"))), newest(new), damaged
+    with tolerant:
+        epoch = int(str(_meta(live, "epoch")))
+        same_store = _meta(live, "fingerprint_key") == _meta(new, "fingerprint_key")
+    with tolerant:
+        last = max(last, newest(live), _sequence(live))
+    op = max(last, _sequence(new)) + 1
     new.execute("UPDATE meta SET value = ? WHERE key = 'epoch'", (epoch + 1,))
     new.execute("DELETE FROM idempotency")
-    op = max(last, _sequence(live), _sequence(new)) + 1
     new.execute(
         "INSERT INTO operations (op, at, kind, origin, actor, session, summary) VALUES (?, ?, 'restore', ?, ?, ?, ?)",
         (op, now, by.origin.value, by.actor, by.session, what),
     )
-    if same_store and live is not new:
-        _carry_tombstones(live, new, op)
+    with tolerant:
+        _carry_counters(live, new)
+    for table in ("past_journal", "erased", "blocked"):
+        with tolerant:
+            _carry_table(live, new, table)
+    if same_store:
+        with tolerant:
+            _carry_tombstones(live, new, op)
+    with tolerant:
+        _keep_journal(live, new, epoch, since if same_store else 0, last)
     for (uid,) in new.execute("SELECT uid FROM erased").fetchall():
         row = new.execute("SELECT id FROM memories WHERE uid = ?", (uid,)).fetchone()
         if row:
             erase_memory(new, int(row[0]))
     new.execute("UPDATE operations SET done = 1 WHERE op = ?", (op,))
     new.execute("COMMIT")
+
+
+def _carry_counters(live: sqlite3.Connection, new: sqlite3.Connection) -> None:
+    new.executemany(
+        "INSERT INTO counters (name, value) VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
+        live.execute("SELECT name, value FROM counters").fetchall(),
+    )
+
+
+def _carry_table(live: sqlite3.Connection, new: sqlite3.Connection, table: str) -> None:
+    rows = live.execute(f"SELECT * FROM {table}").fetchall()
+    if rows:
+        new.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
 
 
 def _meta(conn: sqlite3.Connection, key: str) -> object:
