@@ -72,7 +72,7 @@ class PromptDialog(Dialog[str]):
 
     def box(self) -> ComposeResult:
         """Yield the input and what may be typed."""
-        yield Input(self._value, placeholder=self._placeholder, select_on_focus=False)
+        yield Input(self._value, placeholder=self._placeholder, select_on_focus=False, max_length=4000)
         yield Static(self._hint or t("app.dialog.enter_esc"), classes="dialog-keys", markup=False)
 
     @on(Input.Submitted)
@@ -129,7 +129,7 @@ class ChooseDialog(Dialog["tuple[str, ...]"]):
 
     def box(self) -> ComposeResult:
         """Yield the narrowing input and the list."""
-        yield Input(placeholder=t("app.dialog.narrow"))
+        yield Input(placeholder=t("app.dialog.narrow"), max_length=200)
         options = OptionList(id="options")
         options.can_focus = False
         yield options

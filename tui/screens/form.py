@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from textual import on
+from textual import events, on
 from textual.containers import Grid
 from textual.widget import Widget
 from textual.widgets import Input, Label, Select, Static, TextArea
@@ -19,6 +19,25 @@ from tui.text import visible
 
 LINES = ("description", "name", "subject", "topics", "tags", "aliases", "valid_from", "valid_to")
 """Fields of one line."""
+
+
+PASTE_MOST = 200_000
+"""Characters that may be pasted at once: more would hold up the keyboard for seconds."""
+
+LINE_MOST = 4000
+"""Characters of a field of one line."""
+
+
+class BodyArea(TextArea):
+    """The body; refuses a paste that would hold everything up."""
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        if len(event.text) > PASTE_MOST:
+            event.prevent_default()
+            event.stop()
+            self.notify(t("screen.form.too_much", n=PASTE_MOST), severity="warning", markup=False)
+        else:
+            await super()._on_paste(event)
 
 
 class FormScreen(DeckScreen):
@@ -43,7 +62,9 @@ class FormScreen(DeckScreen):
             for field in LINES:
                 yield Label(t(f"screen.field.{field}"))
                 hint = f"screen.hint.{field}"
-                yield Input(id=field, placeholder=t(hint) if has(hint) else "", select_on_focus=False)
+                yield Input(
+                    id=field, placeholder=t(hint) if has(hint) else "", select_on_focus=False, max_length=LINE_MOST
+                )
             yield Label(t("screen.field.type"))
             yield Select(
                 [(t(f"app.type.{type.value}"), type.value) for type in Type], id="type", compact=True, prompt="-"
@@ -53,7 +74,7 @@ class FormScreen(DeckScreen):
                 [(t("screen.hint.baseline"), "yes")], id="baseline", compact=True, prompt=t("screen.hint.no_baseline")
             )
         yield Label(t("screen.field.body"), id="body-label")
-        yield TextArea(id="body", soft_wrap=True, tab_behavior="focus")
+        yield BodyArea(id="body", soft_wrap=True, tab_behavior="focus")
 
     def on_mount(self) -> None:
         """Fill in the memory, or the draft that was left."""

@@ -61,7 +61,13 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
     def body(self) -> Iterable[Widget]:
         """Return filter line, chips, list and preview."""
         yield Static(id="past", markup=False)
-        yield Input(self.filter.text, placeholder=t("app.filter.placeholder"), id="filter", select_on_focus=False)
+        yield Input(
+            self.filter.text,
+            placeholder=t("app.filter.placeholder"),
+            id="filter",
+            select_on_focus=False,
+            max_length=500,
+        )
         yield Static(id="chips", markup=False)
         with Container(id="main"):
             yield MemoryTable(id="memories")
@@ -94,7 +100,7 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         line = self.query_one("#chips", Static)
         line.update(chips.describe(self.filter))
         line.display = bool(chips.describe(self.filter))
-        keep = self.wanted or (None if self.table.ids else self.deck.state.get("cursor", 0))
+        keep = self.wanted or self.table.current_id or self.deck.state.get("cursor", 0)
         self.wanted = None
         self.table.show(ids, keep=keep or None)
         self._welcome(not ids and self.filter == Filter() and self.deck.as_of.is_now)
@@ -139,7 +145,8 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         if self.order != ORDERS[0]:
             text = t(f"app.order.{self.order}") + " · " + text
         self.query_one(StatusLine).place(text)
-        self.deck.state.set("cursor", table.current_id)
+        if table.current_id is not None:
+            self.deck.state.set("cursor", table.current_id)
         self.show_keys()
 
     # -- what the verbs aim at -------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class MemoryTable(RowTable[Memory]):
         cells = [
             Cell(glyph, 2, look),
             Cell(t(f"app.type.{row.type.value}") if row.type else "", 10, "row--accent"),
-            Cell(flags(row), 3, "row--warn"),
+            Cell(flags(row)[:4], 5, "row--warn"),
             Cell(row.description, 0, current),
         ]
         if width >= 96:
