@@ -117,6 +117,10 @@ def test_imports_run_one_way(name: str) -> None:
     assert [fault for imported in found if (fault := faults(name, imported))] == []
 
 
+def test_every_module_has_its_place_in_the_drawing() -> None:
+    assert [name for name in modules() if not layer_of(name)] == ["engine"]
+
+
 @pytest.mark.parametrize(
     ("name", "source"),
     [
