@@ -104,6 +104,36 @@ class Channel(StrEnum):
     GRAPH = "graph"
 
 
+class TagType(StrEnum):
+    """What a tag speaks of (W14)."""
+
+    CONTENT = "content"
+    RELATION = "relation"
+    SCENE = "scene"
+    TASK = "task"
+    CONSTRAINT = "constraint"
+    INTENT = "intent"
+    SKILL = "skill"
+    SPECIAL = "special"
+
+
+class TagStatus(StrEnum):
+    """Where a tag stands: the first two are recalled, a merged one leads to another, a deprecated one is not (W23)."""
+
+    UNEXAMINED = "unexamined"
+    ACTIVE = "active"
+    DEPRECATED = "deprecated"
+    MERGED = "merged"
+
+
+class TagLevel(StrEnum):
+    """How close two tags are, strongest first (W21)."""
+
+    SYNONYM = "synonym"
+    RELATED = "related"
+    LOOSE = "loose"
+
+
 class ReviewKind(StrEnum):
     """What waits for the owner (design: one queue)."""
 
@@ -115,6 +145,8 @@ class ReviewKind(StrEnum):
     PRIVILEGE = "privilege"
     TOPIC_PROPOSAL = "topic_proposal"
     FORGET_REQUEST = "forget_request"
+    TAG_MERGE = "tag_merge"
+    TAG_RELATION = "tag_relation"
 
 
 class ReviewState(StrEnum):
