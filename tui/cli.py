@@ -61,12 +61,21 @@ class Memdeck(base.Group):
 
 
 @click.command(cls=Memdeck, invoke_without_command=True, help="cli.help")
+@base.option("--demo", is_flag=True, help="cli.option.demo")
 @base.option("--serve", is_flag=True, help="cli.option.serve")
 @base.option("--socket", metavar="PATH", help="cli.option.socket")
 @click.pass_context
-def cli(context: click.Context, serve: bool, socket: str | None) -> None:
+def cli(context: click.Context, demo: bool, serve: bool, socket: str | None) -> None:
     """Start the application, or the server with --serve, when no command is named."""
-    if context.invoked_subcommand is None:
+    if demo:
+        given = base.options()
+        if context.invoked_subcommand or serve or socket or given.store or given.profile:
+            raise click.UsageError(base.t("cli.demo_alone"))
+        require_screen()
+        from tui.commands.demo import run_demo
+
+        run_demo()
+    elif context.invoked_subcommand is None:
         (run_server if serve else run_app)(socket)
     elif serve or socket:
         raise click.UsageError(base.t("cli.serve_alone"))
@@ -83,12 +92,17 @@ def run_app(socket: str | None) -> None:
     """Open the application; without a terminal there is nothing to draw on."""
     if socket:
         raise click.UsageError(base.t("cli.socket_needs_serve"))
-    if not (base.has_terminal() and sys.stdout.isatty()):
-        raise click.UsageError(base.t("cli.no_terminal"))
+    require_screen()
     with base.opened() as engine:
         from tui.app import MemdeckApp
 
         MemdeckApp(engine, lang=base.language()).run()
+
+
+def require_screen() -> None:
+    """Refuse to open the application where there is nothing to draw on."""
+    if not (base.has_terminal() and sys.stdout.isatty()):
+        raise click.UsageError(base.t("cli.no_terminal"))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
