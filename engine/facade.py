@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from engine.connect import FoundMemories
     from engine.transfer.plan import ImportPlan
 
-__all__ = ["Engine", "default_store", "examine_store", "open_engine", "recover_store"]
+__all__ = ["Engine", "default_store", "examine_store", "open_engine", "recover_store", "unpack_store"]
 
 Progress = Callable[[int, int], None]
 EVERYTHING = Filter()
@@ -76,6 +76,16 @@ def examine_store(store: Path) -> list[Finding]:
 def recover_store(store: Path, snapshot: str) -> Path:
     """Put a good snapshot in the place of a damaged database; returns where the damaged file was set aside (C41)."""
     return care.recover(store, snapshot)
+
+
+def unpack_store(export: Path, store: Path) -> int:
+    """Make a store of a whole export where none is yet; returns how many memories it holds.
+
+    Raises exists where a store is already, invalid_argument or newer_store for a file that does not fit.
+    """
+    from engine.transfer.whole import unpack
+
+    return unpack(export, store)
 
 
 class Engine:
