@@ -140,32 +140,31 @@ class Store:
     def read(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection that sees one moment of the store for the whole block; blocks may nest."""
         with translated(self.path):
-            reader = self._reader()
-            if reader.depth == 0:
-                reader.conn.execute("BEGIN")
-            reader.depth += 1
-            try:
+            reader: _Reader | None = getattr(self._local, "reader", None)
+            if reader is not None and reader.nested:
                 yield reader.conn
-            finally:
-                reader.depth -= 1
-                if reader.depth == 0:
+                return
+            reader = self._reader(reader)
+            with reader.in_use:
+                self._require_open()
+                reader.conn.execute("BEGIN")
+                reader.nested = True
+                try:
+                    yield reader.conn
+                finally:
+                    reader.nested = False
                     with suppress(sqlite3.Error):
                         reader.conn.execute("ROLLBACK")
                     if self._closed:
                         reader.conn.close()
 
-    def _reader(self) -> _Reader:
+    def _reader(self, reader: _Reader | None) -> _Reader:
         """Return this thread's reader, on the file that stands at the path now."""
-        if self._closed:
-            raise _is_closed()
-        reader: _Reader | None = getattr(self._local, "reader", None)
-        if reader is not None and (reader.depth or reader.place == self._place()):
-            return reader
-        if reader is not None:
-            reader.conn.close()
+        self._require_open()
         place = self._place()
-        reader = _Reader(self._connect_reader(), place)
-        self._local.reader = reader
+        if reader is not None and reader.place == place:
+            return reader
+        self._local.reader = reader = _Reader(self._connect_reader(), place)
         with self._readers_guard:
             self._readers.add(reader)
         return reader
@@ -188,15 +187,13 @@ class Store:
 
         A transaction that the block left open, because of an error, is rolled back.
         """
-        if self._closed:
-            raise _is_closed()
+        self._require_open()
         if self.read_only:
             raise MemdeckError(
                 "read_only", f"{self.directory} is open for reading only", "make it writable or use --store DIR"
             )
         with translated(self.path), self.lock.held():
-            if self._closed:
-                raise _is_closed()
+            self._require_open()
             if self._written != self._place() or self._writer is None:
                 self.replace_writer()
             conn = self._writer
@@ -208,6 +205,10 @@ class Store:
                 if conn.in_transaction and not nested:
                     with suppress(sqlite3.Error):
                         conn.execute("ROLLBACK")
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise MemdeckError("internal", "the store is closed", "open it again")
 
     def _place(self) -> Place:
         try:
@@ -249,35 +250,40 @@ class Store:
     def close(self) -> None:
         """Close all connections; the last writer's checkpoint runs under the lock.
 
-        A thread that reads at this moment is interrupted and closes its own connection.
+        A thread that reads at this moment is interrupted and closes its own connection. When the lock cannot be had,
+        the writing connection stays open until the store is collected.
         """
         if self._closed:
             return
         self._closed = True
         with self._readers_guard:
             for reader in list(self._readers):
-                with suppress(sqlite3.Error):
-                    if reader.depth:
-                        reader.conn.interrupt()
-                    else:
-                        reader.conn.close()
-        if self._writer is None:
-            return
-        try:
-            with self.lock.held():
+                reader.stop()
+        if self._writer is not None:
+            with suppress(MemdeckError, OSError), self.lock.held():
                 self._drop_writer()
-        except (MemdeckError, OSError):
-            # Somebody else holds the lock, with this file open: then closing makes no checkpoint.
-            self._drop_writer()
 
 
 class _Reader:
-    """A reading connection, the file that it reads, and how deep its blocks are nested."""
+    """A thread's reading connection and the file that it reads.
+
+    The driver crashes when one thread closes a connection that another is using: `in_use` keeps them apart.
+    """
 
     def __init__(self, conn: sqlite3.Connection, place: Place) -> None:
         self.conn = conn
         self.place = place
-        self.depth = 0
+        self.in_use = threading.Lock()
+        self.nested = False
+
+    def stop(self) -> None:
+        """Close the connection, or interrupt the thread that is using it."""
+        if self.in_use.acquire(blocking=False):
+            self.conn.close()
+            self.in_use.release()
+        else:
+            with suppress(sqlite3.Error):
+                self.conn.interrupt()
 
     def __del__(self) -> None:
         self.conn.close()
@@ -299,10 +305,6 @@ def _is_refused_writing(error: sqlite3.Error) -> bool:
     """Tell whether SQLite could not do it because the file or its directory cannot be written."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
-
-
-def _is_closed() -> MemdeckError:
-    return MemdeckError("internal", "the store is closed", "open it again")
 
 
 def _newer(version: int) -> MemdeckError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ from urllib.parse import quote
 
 from engine.model.errors import MemdeckError, invalid
 
+_ROOM = 131_072
+"""Below this many free bytes a disk counts as full: SQLite grows its shared-memory file by 32 KiB at a time."""
 DAMAGED = ("malformed", "not a database", "Could not decode to UTF-8")
 DAMAGED_HINT = "run `memdeck doctor` to see the newest good snapshot, then `memdeck snapshot restore NAME`"
 
@@ -54,10 +57,21 @@ def _translate(error: sqlite3.Error, path: Path) -> MemdeckError:
     if any(words in text for words in DAMAGED):
         return MemdeckError("internal", f"{path} is damaged ({text})", DAMAGED_HINT, damaged=True)
     if "disk I/O" in text or "unable to open" in text:
+        if _is_full(path):
+            return _disk_full(path)
         return MemdeckError(
             "internal", f"{path} cannot be read or written ({text})", "check the disk and the permissions"
         )
     return MemdeckError("internal", text, "run `memdeck doctor`")
+
+
+def _is_full(path: Path) -> bool:
+    """Tell whether the disk has no room; SQLite often says only that it could not read or write."""
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _ROOM
 
 
 def read_uri(path: Path, *, immutable: bool = False) -> str:
