@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.model.records import Finding
-from engine.store import postings
+from engine.store import mentions, postings
 from engine.store.failures import read_uri
 from engine.store.rows import checksum, index_entry, text_hash
 from engine.store.schema import JOURNALLED, VERSIONS
@@ -33,6 +33,7 @@ def check_store(store: Store, *, deep: bool = True) -> list[Finding]:
     if deep:
         checks.append(("rows", _row_problems, f"restore a snapshot that was made before: {RESTORE}"))
     checks.append(("index", postings.check, "rebuild it: `memdeck doctor --reindex`"))
+    checks.append(("graph", mentions.check, "count them anew: `memdeck doctor --reindex`"))
     with store.read() as conn:
         found = [_verdict(name, _problems(conn, check), mend) for name, check, mend in checks]
         found += _pending_erasure(conn)
@@ -103,6 +104,12 @@ def _history_problems(conn: sqlite3.Connection) -> Iterator[str]:
     ).fetchone()[0]
     if missing:
         yield f"{missing} versions have lost their text"
+    nobody = conn.execute(
+        "SELECT count(*) FROM facts f WHERE f.op_to IS NULL AND (SELECT count(*) FROM entities e WHERE e.op_to IS NULL"
+        " AND e.entity_id IN (f.subject_id, f.object_id)) < 1 + coalesce(f.object_id <> f.subject_id, 0)"
+    ).fetchone()[0]
+    if nobody:
+        yield f"{nobody} facts speak of entities that are not there"
 
 
 def _row_problems(conn: sqlite3.Connection) -> Iterator[str]:
@@ -142,6 +149,7 @@ def rebuild_index(store: Store) -> int:
         conn.execute("BEGIN IMMEDIATE")
         vids = [r[0] for r in conn.execute("SELECT vid FROM versions ORDER BY vid")]
         postings.rebuild(conn, ((vid, index_entry(conn, vid)) for vid in vids))
+        mentions.rebuild(conn)
         conn.execute("COMMIT")
     return len(vids)
 

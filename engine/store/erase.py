@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from engine.store import postings
+from engine.store import mentions, postings
+from engine.store.facts import ends_of, erase_orphans
 from engine.store.schema import JOURNALLED, TOMBSTONES
 
 
@@ -34,11 +35,14 @@ def erase_memory(conn: sqlite3.Connection, memory_id: int, *, keep_tombstones: b
         "SELECT vid, description, body FROM versions WHERE memory_id = ?", (memory_id,)
     ).fetchall()
     ops = _operations_of(conn, memory_id)
+    entities = ends_of(conn, memory_id)
     with erasing(conn):
         postings.drop_versions(conn, [vid for vid, *_ in versions])
+        mentions.forget(conn, memory_id)
         for table in JOURNALLED:
             if "memory_id" in table.all_columns and not (keep_tombstones and table is TOMBSTONES):
                 conn.execute(f"DELETE FROM {table.name} WHERE memory_id = ?", (memory_id,))
+        erase_orphans(conn, entities)
         conn.execute("DELETE FROM review_items WHERE rival_id = ?", (memory_id,))
         conn.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
         for digest in {digest for _, *digests in versions for digest in digests}:

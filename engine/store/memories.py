@@ -1,4 +1,4 @@
-"""The repository of memories: beginning them, their next versions, states, tags, topics and facts."""
+"""The repository of memories: beginning them, their next versions, states, tags and topics."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from engine.model.enums import State
 from engine.model.ids import new_uid
-from engine.model.memory import Triple
 from engine.rules.textnorm import fingerprint_text, fold
 from engine.store.rows import dump, put_text
-from engine.store.schema import FACTS, MEMORY_TAGS, MEMORY_TOPICS, STATES, TAGS, TOPICS, VERSIONS
+from engine.store.schema import MEMORY_TAGS, MEMORY_TOPICS, STATES, TAGS, TOPICS, VERSIONS
 from engine.store.transaction import Tx, Values
 
 
@@ -173,24 +172,3 @@ def set_topics(tx: Tx, memory_id: int, ids: Iterable[int]) -> bool:
         tx.open(MEMORY_TOPICS, {"memory_id": memory_id, "topic_id": new})
     return have != wanted
 
-
-def add_facts(tx: Tx, memory_id: int, triples: Iterable[Triple], *, confidence: float, speculative: bool) -> int:
-    """Project triples from a memory (T1); the same statement of one memory is kept once. Returns how many began."""
-    count = 0
-    for triple in dict.fromkeys(triples):
-        known = tx.conn.execute(
-            "SELECT 1 FROM facts WHERE memory_id = ? AND subject = ? AND relation = ? AND object = ? AND op_to IS NULL",
-            (memory_id, triple.subject, triple.relation, triple.object),
-        ).fetchone()
-        if known:
-            continue
-        tx.open(
-            FACTS,
-            {
-                "fact_id": tx.next_id("fact"), "memory_id": memory_id, "subject": triple.subject,
-                "relation": triple.relation, "object": triple.object, "confidence": confidence,
-                "speculative": int(speculative),
-            },
-        )  # fmt: skip
-        count += 1
-    return count

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from engine.model.ids import new_uid
-from engine.store import postings
+from engine.store import mentions, postings
 from engine.store.schema import APPLICATION_ID, initial_sql
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def m001_initial(conn: sqlite3.Connection) -> None:
     """Create all tables of the first schema and the store's identity."""
     _run(conn, initial_sql())
     _run(conn, postings.SCHEMA)
+    _run(conn, mentions.SCHEMA)
     conn.executemany(
         "INSERT INTO meta (key, value) VALUES (?, ?)",
         [("uid", new_uid()), ("epoch", 1), ("fingerprint_key", secrets.token_bytes(32))],

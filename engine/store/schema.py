@@ -67,10 +67,24 @@ MEMORY_TOPICS = Table("memory_topics", ("memory_id", "topic_id"), (), "mem", "me
 FACTS = Table(
     "facts",
     ("fact_id",),
-    ("memory_id", "subject", "relation", "object", "confidence", "speculative"),
+    (
+        "memory_id", "subject", "relation", "object", "subject_id", "object_id", "subject_type", "object_type",
+        "confidence", "speculative", "weight",
+    ),
     "mem",
     "memory_id",
+)  # fmt: skip
+"""Statements that a memory makes; one without relation and object only says whom the memory describes.
+
+A fact is as current and as visible as its memory: states and times are never copied here.
+"""
+ENTITIES = Table(
+    "entities", ("entity_id",), ("folded", "name", "type", "stated", "extra"), "entity", "entity_id", touching=False
 )
+"""Whom facts speak of, one row per folded name; `stated` is mentioned, declared (by an import) or made_up.
+
+`type` and `extra` are what an import declared; other types come with the facts.
+"""
 TAGS = Table(
     "tags",
     ("tag_id",),
@@ -104,7 +118,8 @@ SIGHTINGS = Table(
 SETTINGS = Table("settings", ("name",), ("value",), "setting", "name")
 
 JOURNALLED: tuple[Table, ...] = (
-    VERSIONS, STATES, MEMORY_TAGS, MEMORY_TOPICS, FACTS, TAGS, TOPICS, REVIEW, TOMBSTONES, SIGHTINGS, SETTINGS,
+    VERSIONS, STATES, MEMORY_TAGS, MEMORY_TOPICS, FACTS, ENTITIES, TAGS, TOPICS, REVIEW, TOMBSTONES, SIGHTINGS,
+    SETTINGS,
 )  # fmt: skip
 """Interval tables. Beside them `memories` (identities) and `texts` (by content hash) only ever grow."""
 
@@ -118,9 +133,9 @@ EPHEMERAL = ("usage", "recall_log", "ledger", "blocked")
 _INTEGER = frozenset(
     """memory_id revision valid_from valid_to dated_at seq authority speculative manually_corrected baseline
     baseline_priority checksum target locked tag_id topic_id fact_id merged_to item_id rival_id defer_until
-    opened_at sighting_id at""".split()
+    opened_at sighting_id at entity_id subject_id object_id""".split()
 )
-_REAL = frozenset({"confidence"})
+_REAL = frozenset({"confidence", "weight"})
 _BLOB = frozenset({"description", "body", "fingerprint"})
 
 
@@ -271,13 +286,19 @@ CREATE INDEX memory_tags_tag ON memory_tags (tag_id) WHERE op_to IS NULL;
 CREATE INDEX memory_topics_topic ON memory_topics (topic_id) WHERE op_to IS NULL;
 CREATE INDEX tags_folded ON tags (folded) WHERE op_to IS NULL;
 CREATE INDEX topics_folded ON topics (folded) WHERE op_to IS NULL;
-CREATE INDEX facts_memory ON facts (memory_id) WHERE op_to IS NULL;
-CREATE INDEX facts_pair ON facts (subject, relation) WHERE op_to IS NULL;
+CREATE INDEX facts_memory ON facts (memory_id);
+CREATE INDEX facts_pair ON facts (subject_id, object_id) WHERE op_to IS NULL;
+CREATE INDEX facts_relation ON facts (relation, subject_id) WHERE op_to IS NULL;
+CREATE INDEX facts_subject ON facts (subject_id, op_from);
+CREATE INDEX facts_object ON facts (object_id, op_from);
+CREATE INDEX facts_subject_type ON facts (subject_id) WHERE op_to IS NULL AND subject_type <> '';
+CREATE INDEX facts_object_type ON facts (object_id) WHERE op_to IS NULL AND object_type <> '';
+CREATE INDEX entities_folded ON entities (folded, entity_id);
 CREATE INDEX review_dedupe ON review_items (dedupe) WHERE op_to IS NULL;
 CREATE INDEX review_state ON review_items (state) WHERE op_to IS NULL;
 CREATE INDEX review_memory ON review_items (memory_id) WHERE op_to IS NULL;
 CREATE INDEX review_rival ON review_items (rival_id) WHERE rival_id IS NOT NULL;
-CREATE INDEX sightings_memory ON sightings (memory_id) WHERE op_to IS NULL;
+CREATE INDEX sightings_memory ON sightings (memory_id);
 """
 
 

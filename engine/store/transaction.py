@@ -9,9 +9,9 @@ from typing import Self
 
 from engine.model.errors import not_found
 from engine.model.memory import Caller
-from engine.store import postings
+from engine.store import mentions, postings
 from engine.store.rows import checksum, index_entry
-from engine.store.schema import MEMORY_TAGS, VERSIONS, Table
+from engine.store.schema import FACTS, MEMORY_TAGS, SIGHTINGS, STATES, VERSIONS, Table
 
 Values = dict[str, object]
 
@@ -27,6 +27,7 @@ class Tx:
         self._opened: list[int] = []
         self._closed: list[int] = []
         self._retagged: set[int] = set()
+        self._restated: set[int] = set()
 
     @classmethod
     def begin(
@@ -54,13 +55,13 @@ class Tx:
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Run a part of the operation that leaves nothing behind when it raises; the rest can go on."""
-        begun = (list(self._opened), list(self._closed), set(self._retagged))
+        begun = (list(self._opened), list(self._closed), set(self._retagged), set(self._restated))
         self.conn.execute("SAVEPOINT attempt")
         try:
             yield
         except BaseException:
             self.conn.execute("ROLLBACK TO attempt")
-            self._opened, self._closed, self._retagged = begun
+            self._opened, self._closed, self._retagged, self._restated = begun
             raise
         finally:
             self.conn.execute("RELEASE attempt")
@@ -112,11 +113,13 @@ class Tx:
         return row
 
     def _note(self, table: Table, row: Values, changed: list[int], vid: int) -> None:
-        """Remember what the search index has to follow."""
+        """Remember what the search index and the counts have to follow."""
         if table is VERSIONS:
             changed.append(vid)
         elif table is MEMORY_TAGS:
             self._retagged.add(int(str(row["memory_id"])))
+        elif table in (FACTS, STATES, SIGHTINGS):
+            self._restated.add(int(str(row["memory_id"])))
 
     def replace(self, table: Table, key: tuple[object, ...], changes: Mapping[str, object]) -> bool:
         """End the open row of a key and begin one with `changes`; False when nothing differs.
@@ -142,7 +145,7 @@ class Tx:
         return int(row[0] or 0) + 1
 
     def finish(self) -> None:
-        """Bring the search index in step with what began and ended and seal the operation; runs before the commit."""
+        """Bring index and counts in step with what began and ended and seal the operation; runs before the commit."""
         begun = dict.fromkeys(self._opened)
         for vid in self._closed:
             if vid not in begun:
@@ -154,4 +157,5 @@ class Tx:
                 postings.drop_versions(self.conn, [vid])
                 begun[vid] = None
         postings.index_many(self.conn, ((vid, index_entry(self.conn, vid)) for vid in begun))
+        mentions.follow(self.conn, self.op, sorted(self._restated))
         self.conn.execute("UPDATE operations SET done = 1 WHERE op = ?", (self.op,))

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from engine.model.errors import MemdeckError, invalid, not_found
 from engine.store.journal import cancelled, changed_rows
 from engine.store.rows import BATCH, batches, marks
-from engine.store.schema import JOURNALLED, MEMORY_TAGS, MEMORY_TOPICS, TAGS, TOPICS, Table
+from engine.store.schema import ENTITIES, FACTS, JOURNALLED, MEMORY_TAGS, MEMORY_TOPICS, TAGS, TOPICS, Table
 from engine.store.transaction import Tx, Values
 
 FINAL_KINDS = frozenset({"expunge", "cleanup", "restore"})
 """Operations that no undo takes back; the snapshot made before them is the way back."""
 
-_LINKS = {TAGS: MEMORY_TAGS, TOPICS: MEMORY_TOPICS}
+_LINKS = {
+    TAGS: ((MEMORY_TAGS, "tag_id"),),
+    TOPICS: ((MEMORY_TOPICS, "topic_id"),),
+    ENTITIES: ((FACTS, "subject_id"), (FACTS, "object_id")),
+}
+"""Vocabulary that other rows may have come to use since, with the columns that name it."""
 
 
 @dataclass(frozen=True)
@@ -149,10 +154,13 @@ def apply_undo(tx: Tx, ops: Collection[int], plan: Plan) -> None:
     for table, key in plan.ends:
         if table not in _LINKS:
             tx.close(table, *key)
+    changed = {(table, tuple(values[k] for k in table.key)) for table, values in plan.begins}
     for table, key in vocabulary:
-        # A tag or topic that the operation made may carry other memories by now; then it stays.
-        link = _LINKS[table]
-        if not tx.conn.execute(f"SELECT 1 FROM {link.name} WHERE {table.owner} = ? AND op_to IS NULL", key).fetchone():
+        # A tag, topic or entity that the operation made may carry other memories by now; then it stays.
+        if (table, key) in changed or not any(
+            tx.conn.execute(f"SELECT 1 FROM {link.name} WHERE {column} = ? AND op_to IS NULL", key).fetchone()
+            for link, column in _LINKS[table]
+        ):
             tx.close(table, *key)
     for table, values in plan.begins:
         if table.revision:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.model.errors import MemdeckError, invalid
-from engine.store import postings
+from engine.store import mentions, postings
 from engine.store.connection import DATABASE, Store
 from engine.store.failures import translated
 from engine.store.migrations import LATEST, upgrade
@@ -116,6 +116,7 @@ def build_database(path: Path, target: Path) -> int:
             _fill(conn, tables)
             vids = [r[0] for r in conn.execute("SELECT vid FROM versions ORDER BY vid")]
             postings.rebuild(conn, ((vid, index_entry(conn, vid)) for vid in vids))
+            mentions.rebuild(conn)
             conn.execute("COMMIT")
             return int(conn.execute("SELECT count(*) FROM memories").fetchone()[0])
     except (sqlite3.Error, KeyError, TypeError, ValueError) as error:

@@ -49,9 +49,9 @@ def doctor(desk: Desk, *, fix: bool = False, deep: bool = True, reindex: bool = 
 def _fix(desk: Desk, finding: Finding) -> Finding:
     if finding.level in ("ok", "hint"):
         return finding
-    if finding.check == "index":
+    if finding.check in ("index", "graph"):
         count = checks.rebuild_index(desk.store)
-        return Finding("ok", "index", f"rebuilt from {count} versions", fixed=True)
+        return Finding("ok", finding.check, f"rebuilt from {count} versions", fixed=True)
     if finding.check == "permissions":
         os.chmod(desk.store.directory, 0o700)
         return Finding("ok", "permissions", "only you can open the store now", fixed=True)

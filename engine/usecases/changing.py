@@ -11,6 +11,7 @@ from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Caller, Draft, Memory, WriteResult
 from engine.rules.authority import may_override, standing
 from engine.rules.textnorm import clean_input
+from engine.store.facts import close_reworded, move_facts
 from engine.store.memories import fingerprint, new_version, set_locked, set_state, set_tags, set_topics
 from engine.store.review import close_items_of
 from engine.store.rows import dump
@@ -82,6 +83,7 @@ def edit(
                 "origin": by.origin.value, "actor": by.actor, "authority": int(stand.authority), "speculative": 0,
             }  # fmt: skip
             new_version(tx, old.id, columns)
+            close_reworded(tx, old.id, f"{old.description}\n{old.body}", f"{prepared.text}\n{prepared.body}")
         if "tags" in changes:
             changed |= set_tags(tx, old.id, prepared.draft.tags, source="user" if by.is_owner else "ai")
         if "topics" in changes:
@@ -198,7 +200,7 @@ def merge(desk: Desk, by: Caller, source_text: str, target_text: str) -> WriteRe
 
 
 def merge_rows(tx: Tx, source: Memory, target: Memory) -> None:
-    """Move tags and topics of `source` to `target` and mark it merged."""
+    """Move tags, topics and facts of `source` to `target` and mark it merged."""
     set_tags(tx, target.id, [*target.tags, *source.tags], source="user")
     ids = {
         r[0]
@@ -207,6 +209,7 @@ def merge_rows(tx: Tx, source: Memory, target: Memory) -> None:
         )
     }
     set_topics(tx, target.id, ids)
+    move_facts(tx, source.id, target.id)
     set_state(tx, source.id, State.MERGED, "merged", target.id)
     close_items_of(tx, source.id, f"merged into mem-{target.id}")
 

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from engine.model.enums import Kind, Origin, Scope, Type
+from engine.model.enums import Kind, Origin, SaidBy, Scope, Type
 from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Caller, Draft, Triple
 from engine.rules.admission import Checks, Verdict, admit
 from engine.rules.authority import Standing, standing
 from engine.rules.textnorm import clean_input, fold, one_line
+from engine.rules.triples import without_marks
 from engine.settings import Settings
 from engine.store.rows import dump
 
@@ -21,7 +22,7 @@ MAX_DESCRIPTION = 400
 MAX_TAGS, MAX_TAG_CHARS = 20, 40
 MAX_ALIASES, MAX_ALIAS_CHARS = 24, 60
 MAX_TOPICS, MAX_NAME_CHARS = 20, 200
-MAX_TRIPLES, MAX_TERM_CHARS = 100, 200
+MAX_TRIPLES, MAX_TERM_CHARS, MAX_TYPE_CHARS = 100, 200, 60
 LONG_KEY_CHARS = 20
 _ONLY_NOISE = Checks(noise=True, secret=False, injection=False)
 _FAR_MS = 253_402_300_799_999
@@ -39,6 +40,7 @@ class Prepared:
     standing: Standing
     verdict: Verdict
     notes: tuple[str, ...]
+    skipped: int = 0
 
     @property
     def print_(self) -> bytes:
@@ -77,6 +79,7 @@ def prepare(draft: Draft, by: Caller, checks: Checks, now: int) -> Prepared:
     elif not text:
         text = one_line(body, MAX_DESCRIPTION)
     text = " ".join(text.split("\n"))
+    triples, skipped = _triples(draft.triples, notes)
     draft = replace(
         draft,
         name=_line(draft.name, MAX_NAME_CHARS),
@@ -84,7 +87,10 @@ def prepare(draft: Draft, by: Caller, checks: Checks, now: int) -> Prepared:
         tags=_names(draft.tags, MAX_TAGS, MAX_TAG_CHARS, "tags", notes),
         aliases=_names(draft.aliases, MAX_ALIASES, MAX_ALIAS_CHARS, "aliases", notes),
         topics=_names(draft.topics, MAX_TOPICS, MAX_NAME_CHARS, "topics", notes),
-        triples=_triples(draft.triples, notes),
+        triples=triples,
+        entity_types=_entity_types(draft.entity_types),
+        mentions=tuple(name for name in (_line(m, MAX_TERM_CHARS) for m in draft.mentions) if name),
+        said_by=_said_by(draft, triples, by),
     )
     _check_times(draft)
     if not (math.isfinite(draft.confidence) and 0 <= draft.confidence <= 1):
@@ -106,7 +112,7 @@ def prepare(draft: Draft, by: Caller, checks: Checks, now: int) -> Prepared:
         "baseline": int(draft.baseline), "baseline_priority": draft.baseline_priority, "scene": draft.scene,
         "scene_sub": draft.scene_sub, "perception": dump(dict(draft.perception)), "extra": dump(dict(draft.extra)),
     }  # fmt: skip
-    return Prepared(draft, text, body, columns, stand, verdict, tuple(notes))
+    return Prepared(draft, text, body, columns, stand, verdict, tuple(notes), skipped)
 
 
 def inspect(draft: Draft, text: str, body: str, checks: Checks) -> Verdict:
@@ -121,10 +127,10 @@ def inspect(draft: Draft, text: str, body: str, checks: Checks) -> Verdict:
             "remember a fact, a wish or a decision",
             check="noise",
         )
-    triples = (f"{t.subject} {t.relation} {t.object}" for t in draft.triples)
+    triples = (f"{t.subject} {t.relation} {t.object} {t.subject_type} {t.object_type}" for t in draft.triples)
     parts = (
         text, body, draft.name, draft.subject, *draft.aliases, *draft.tags, *draft.topics, *triples,
-        *_strings(draft.extra), *_strings(draft.perception),
+        *_strings(draft.entity_types), *draft.mentions, *_strings(draft.extra), *_strings(draft.perception),
     )  # fmt: skip
     verdict = admit("\n".join(part for part in parts if part), checks=replace(checks, noise=False))
     if verdict.check == "secret":
@@ -186,21 +192,37 @@ def _names(values: Iterable[str], most: int, chars: int, what: str, notes: list[
     return tuple(kept.values())[:most]
 
 
-def _triples(triples: Iterable[Triple], notes: list[str]) -> tuple[Triple, ...]:
+def _triples(triples: Iterable[Triple], notes: list[str]) -> tuple[tuple[Triple, ...], int]:
+    """Return the complete triples, marks of a guess turned into a flag (T7), and how many were incomplete (T4)."""
     kept, skipped = [], 0
     for triple in triples:
-        parts = [_line(p, MAX_TERM_CHARS) for p in (triple.subject, triple.relation, triple.object)]
+        marked = [without_marks(_line(p, MAX_TERM_CHARS)) for p in (triple.subject, triple.relation, triple.object)]
+        subject, relation, object = parts = [part for part, _ in marked]
         if not all(parts):
             skipped += 1
             continue
-        if any(len(p) > LONG_KEY_CHARS for p in parts):
-            notes.append(f"long_key: {parts[0][:30]}… reads like a sentence; split it into short statements")
-        kept.append(Triple(*parts))
+        if long := next((part for part in parts if len(part) > LONG_KEY_CHARS), ""):
+            notes.append(f"long_key: {long[:30]}… reads like a sentence; split it into short statements")
+        one, other = _line(triple.subject_type, MAX_TYPE_CHARS), _line(triple.object_type, MAX_TYPE_CHARS)
+        guess = triple.speculative or any(found for _, found in marked)
+        kept.append(Triple(subject, relation, object, one, other, guess, triple.weight))
     if skipped:
         notes.append(f"{skipped} triple{'s' if skipped > 1 else ''} without subject, relation or object skipped")
     if len(kept) > MAX_TRIPLES:
         raise invalid(f"{len(kept)} triples at once; at most {MAX_TRIPLES}", "send them in several calls")
-    return tuple(kept)
+    return tuple(kept), skipped
+
+
+def _said_by(draft: Draft, triples: Iterable[Triple], by: Caller) -> SaidBy | None:
+    """Return who said it; what an agent marks as a guess in words counts as one (T7)."""
+    guesses = [triple.speculative for triple in triples]
+    marked = by.origin is Origin.AGENT and draft.said_by is None and without_marks(draft.text)[1]
+    return SaidBy.GUESS if marked or (guesses and all(guesses)) else draft.said_by
+
+
+def _entity_types(types: Mapping[str, str]) -> dict[str, str]:
+    pairs = ((_line(name, MAX_TERM_CHARS), _line(type_, MAX_TYPE_CHARS)) for name, type_ in types.items())
+    return {name: type_ for name, type_ in pairs if name and type_}
 
 
 def is_deduplicated(draft: Draft) -> bool:

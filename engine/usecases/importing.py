@@ -186,7 +186,7 @@ def _take(desk: Desk, tx: Tx, run: _Run, root: str, memory: ParsedMemory) -> Non
         ).id
         run.numbers["quarantined"] += 1
         return
-    run.by_path[memory.source_path] = begin(tx, prepared, State.ACTIVE, "")
+    run.by_path[memory.source_path], _ = begin(tx, prepared, State.ACTIVE, "")
     run.numbers["created"] += 1
     run.types[str(prepared.columns["type"])] += 1
 

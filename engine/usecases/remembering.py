@@ -10,9 +10,9 @@ from engine.model.enums import Kind, Origin, ReviewKind, Scope, State
 from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Caller, Draft, Memory, WriteResult
 from engine.rules.authority import may_override
+from engine.store.facts import Added, add_facts, close_facts, close_reworded
 from engine.store.memories import (
     Found,
-    add_facts,
     find_same,
     fingerprint,
     insert_memory,
@@ -28,7 +28,7 @@ from engine.store.schema import SIGHTINGS, TOMBSTONES
 from engine.store.transaction import Tx
 from engine.usecases.desk import Desk, check_revision, current, reload, resolve
 from engine.usecases.drafts import Prepared, gate, is_deduplicated, prepare
-from engine.usecases.rivals import propose_rivals
+from engine.usecases.rivals import propose_exclusions, propose_rivals
 
 WAITS = "the owner decides; trying again is useless"
 
@@ -156,24 +156,37 @@ def _text(value: object) -> str | None:
 
 
 def _insert(desk: Desk, tx: Tx, by: Caller, prepared: Prepared) -> WriteResult:
-    memory_id = begin(tx, prepared, State.ACTIVE, "")
+    memory_id, added = begin(tx, prepared, State.ACTIVE, "")
     notes = [*prepared.notes, *attach_topics(tx, by, memory_id, prepared.draft.topics)]
+    if added.relations:
+        propose_exclusions(tx, by, memory_id, prepared.text)
     tx.describe(prepared.text[:120])
-    return WriteResult(f"mem-{memory_id}@1", memory_id, 1, "active", tx.op, tuple(notes))
+    result = WriteResult(f"mem-{memory_id}@1", memory_id, 1, "active", tx.op, tuple(notes))
+    return counted(result, prepared, added)
 
 
-def begin(tx: Tx, prepared: Prepared, state: State, cause: str, **identity: object) -> int:
+def counted(result: WriteResult, prepared: Prepared, added: Added) -> WriteResult:
+    """Add to an answer what its triples brought (T4)."""
+    return replace(result, relations=added.relations, entities=added.entities, skipped=prepared.skipped)
+
+
+def begin(tx: Tx, prepared: Prepared, state: State, cause: str, **identity: object) -> tuple[int, Added]:
     """Begin a memory with its tags and facts; returns its number. Topics follow with `attach_topics`."""
     memory_id = insert_memory(
         tx, prepared.columns, text=prepared.text, body=prepared.body, state=state, cause=cause,
         uid=_text(identity.get("uid")),
     )  # fmt: skip
     set_tags(tx, memory_id, prepared.draft.tags, source="ai" if tx.by.origin is Origin.AGENT else "user")
-    add_facts(
-        tx, memory_id, prepared.draft.triples, confidence=float(str(prepared.columns["confidence"])),
-        speculative=prepared.standing.speculative,
+    return memory_id, state_facts(tx, memory_id, prepared)
+
+
+def state_facts(tx: Tx, memory_id: int, prepared: Prepared) -> Added:
+    """Add what a draft states to the facts of a memory."""
+    draft = prepared.draft
+    return add_facts(
+        tx, memory_id, draft.triples, types=draft.entity_types, mentions=draft.mentions,
+        confidence=float(str(prepared.columns["confidence"])), speculative=prepared.standing.speculative,
     )  # fmt: skip
-    return memory_id
 
 
 def attach_topics(tx: Tx, by: Caller, memory_id: int, names: tuple[str, ...]) -> list[str]:
@@ -235,7 +248,7 @@ def quarantine(
             (f"it waits already: {WAITS}",),
             seen_again=True,
         )
-    memory_id = begin(tx, prepared, State.QUARANTINED, cause)
+    memory_id, _ = begin(tx, prepared, State.QUARANTINED, cause)
     seen = {"cause": cause, "check": prepared.verdict.kind, "said_by": prepared.standing.source, **(evidence or {})}
     asked: dict[str, object] = {"topics": list(prepared.draft.topics)}
     if target is not None:
@@ -273,6 +286,7 @@ def _seen_again(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> WriteRes
     _sight(tx, by, prepared, same)
     revision = same.revision
     changes: dict[str, object] = {}
+    added = state_facts(tx, same.id, prepared) if prepared.draft.triples else Added()
     if prepared.standing.authority > same.authority:
         changes |= {"authority": int(prepared.standing.authority), "source": prepared.columns["source"]}
         notes.append("its authority was lifted")
@@ -284,7 +298,8 @@ def _seen_again(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> WriteRes
         set_state(tx, same.id, State.ACTIVE, "seen again")
         notes.append("it was archived and is active again")
     tx.describe(f"mem-{same.id} seen again")
-    return WriteResult(f"mem-{same.id}@{revision}", same.id, revision, "active", tx.op, tuple(notes), seen_again=True)
+    result = WriteResult(f"mem-{same.id}@{revision}", same.id, revision, "active", tx.op, tuple(notes), seen_again=True)
+    return counted(result, prepared, added)
 
 
 def _sight(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> None:
@@ -331,10 +346,13 @@ def correct(tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
     if draft.tags:
         set_tags(tx, old.id, [*old.tags, *draft.tags], source="ai" if by.origin is Origin.AGENT else "user")
     if draft.triples:
-        add_facts(tx, old.id, draft.triples, confidence=draft.confidence, speculative=prepared.standing.speculative)
+        close_facts(tx, old.id, keep=draft.triples)
+    else:
+        close_reworded(tx, old.id, f"{old.description}\n{old.body}", f"{prepared.text}\n{prepared.body}")
+    added = state_facts(tx, old.id, prepared)
     tx.describe(f"corrected mem-{old.id}: {prepared.text[:90]}")
     memory = reload(tx, old.id, bodies=False)
-    return WriteResult(
+    result = WriteResult(
         memory.ref,
         old.id,
         memory.revision,
@@ -342,6 +360,7 @@ def correct(tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
         tx.op,
         (*prepared.notes, f"corrected; revision {old.revision} stays readable"),
     )
+    return counted(result, prepared, added)
 
 
 def supersede(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
@@ -359,13 +378,14 @@ def supersede(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, old: Memory) -
             scope=Scope(str(columns["scope"])),
         ),
     )  # fmt: skip
-    memory_id = begin(tx, inherited, State.ACTIVE, "")
+    memory_id, added = begin(tx, inherited, State.ACTIVE, "")
     notes = [*prepared.notes, *attach_topics(tx, by, memory_id, inherited.draft.topics)]
     close_validity(tx, old, memory_id, int(str(columns["valid_from"])))
     tx.describe(f"mem-{memory_id} supersedes mem-{old.id}: {prepared.text[:80]}")
-    return WriteResult(
+    result = WriteResult(
         f"mem-{memory_id}@1", memory_id, 1, "active", tx.op, (*notes, f"mem-{old.id} is superseded and stays readable")
     )
+    return counted(result, prepared, added)
 
 
 def close_validity(tx: Tx, old: Memory, successor: int, at: int) -> None:

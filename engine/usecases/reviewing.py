@@ -10,6 +10,7 @@ from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Caller, Draft, Memory
 from engine.model.records import ReviewItem
 from engine.rules.admission import Checks
+from engine.store.facts import close_reworded, move_facts
 from engine.store.memories import fingerprint, make_topic, new_version, set_state, set_topics, topic_id
 from engine.store.review import load_items, set_item
 from engine.store.rows import load_memories
@@ -115,6 +116,7 @@ def _edit(tx: Tx, by: Caller, memory_id: int, changes: Mapping[str, object], che
             "origin": by.origin.value, "actor": by.actor, "authority": 6,
         },
     )  # fmt: skip
+    close_reworded(tx, memory_id, f"{memory.description}\n{memory.body}", f"{prepared.text}\n{prepared.body}")
 
 
 def _load(tx: Tx, memory_id: int | None) -> Memory:
@@ -155,6 +157,8 @@ def _correct_from(tx: Tx, by: Caller, memory: Memory, old: Memory) -> None:
             "actor": memory.actor, "source": memory.source, "authority": max(memory.authority, old.authority),
         },
     )  # fmt: skip
+    close_reworded(tx, old.id, f"{old.description}\n{old.body}", f"{memory.description}\n{memory.body}")
+    move_facts(tx, memory.id, old.id)
     set_state(tx, memory.id, State.MERGED, "accepted as a correction", old.id)
 
 

@@ -13,6 +13,7 @@ from engine.recall.text import search_text
 from engine.rules.authority import may_override
 from engine.rules.similarity import judge
 from engine.rules.textnorm import fold
+from engine.store.facts import rivals_of
 from engine.store.review import open_item
 from engine.store.rows import load_memories
 from engine.store.selection import recall_selection
@@ -45,6 +46,17 @@ def propose_rivals(desk: Desk, tx: Tx, by: Caller, prepared: Prepared) -> Memory
         similarity, rival = max(doubles, key=lambda pair: (pair[0], pair[1].id))
         _open(tx, ReviewKind.NEAR_DUPLICATE, following, rival, similarity, prepared)
     return None
+
+
+def propose_exclusions(tx: Tx, by: Caller, memory_id: int, text: str) -> None:
+    """Put before the owner each current memory whose facts the new one's exclude; both stay as they are (C14)."""
+    where = recall_selection(by, Mode.CURRENT, Filter(), valid_ms=tx.at, known=None, moved=False, everywhere=False)
+    for rival in load_memories(tx.conn, rivals_of(tx, memory_id, where.sql, where.values), bodies=False):
+        open_item(
+            tx, ReviewKind.CONTRADICTION, f"{ReviewKind.CONTRADICTION.value}:{memory_id}:{rival.id}", title=text[:200],
+            memory_id=memory_id, rival_id=rival.id, evidence={"facts": True, "rival": rival.description[:400]},
+            proposal={"decide_between": [memory_id, rival.id]},
+        )  # fmt: skip
 
 
 def _candidates(desk: Desk, tx: Tx, by: Caller, prepared: Prepared) -> list[Memory]:
