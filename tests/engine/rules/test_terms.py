@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.rules.stem import stem
 from engine.rules.concepts import concepts
+from engine.rules.stem import stem
 from engine.rules.terms import bigrams, fold, index_terms, split_terms, tokens
 
 
