@@ -108,7 +108,10 @@ def apply(plan: Plan) -> list[Path]:
 
 def connections(places: Places) -> list[Connection]:
     """Return how every agent stands to memdeck, for the user and in the project; never raises."""
-    return [_connection(agent, places, reach) for agent in AGENTS.values() for reach in Reach]
+    found = [_connection(agent, places, reach) for agent in AGENTS.values() for reach in Reach]
+    seen = {(one.agent, one.path) for one in found if one.reach is Reach.USER}
+    # In the home itself the project's file is the user's.
+    return [one for one in found if one.reach is Reach.USER or (one.agent, one.path) not in seen]
 
 
 def read_server(agent: Agent, path: Path) -> Server | None:

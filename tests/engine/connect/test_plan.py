@@ -325,6 +325,12 @@ def test_the_list_says_who_is_here_and_connected(places, server) -> None:
     assert "settings.json:1: " in found["gemini", Reach.USER].problem
 
 
+def test_in_the_home_itself_a_file_is_listed_once(places, server) -> None:
+    connect(places, server, "codex")
+    found = connections(Places(places.home, places.home, places.env))
+    assert [c.reach for c in found if c.agent == "codex"] == [Reach.USER]
+
+
 def test_agents_are_named_as_people_do() -> None:
     assert agent_named("Claude").name == "claude-code" and agent_named("gemini-cli").name == "gemini"
     with pytest.raises(MemdeckError) as refused:
