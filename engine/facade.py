@@ -22,9 +22,11 @@ from engine.model.records import (
     Counts,
     Finding,
     ImportReport,
+    MemoryUse,
     Named,
     Operation,
     ReviewItem,
+    SessionUse,
     SettingInfo,
     SnapshotInfo,
     TombstoneInfo,
@@ -33,6 +35,7 @@ from engine.settings import Settings, check, default_store
 from engine.store import journal, review, snapshots
 from engine.store.audit import export_audit
 from engine.store.connection import Store
+from engine.store.ephemeral import Backlog
 from engine.store.restore import Restored
 from engine.store.rows import dump
 from engine.store.schema import SETTINGS
@@ -45,6 +48,7 @@ from engine.usecases import (
     remembering,
     reviewing,
     undoing,
+    using,
 )  # fmt: skip
 from engine.usecases.desk import Desk, stored_settings
 from engine.usecases.forgetting import CleanupReport, ExpungeReport, MatchPlan
@@ -97,7 +101,7 @@ class Engine:
             env=os.environ if env is None else env,
             config_path=store.directory / "config.yaml",
         )
-        self._desk = Desk(store, settings)
+        self._desk = Desk(store, settings, Backlog(store.path, store.lock.path, writable=not store.read_only))
         store.lock.deadline_ms = settings.number("writer.deadline_ms")
 
     @property
@@ -124,6 +128,7 @@ class Engine:
         """Bring the audit log up to date and close the store."""
         with suppress(MemdeckError):
             export_audit(self._desk.store)
+        self._desk.backlog.close()
         self._desk.store.close()
 
     def interrupt(self) -> None:
@@ -185,6 +190,7 @@ class Engine:
 
     def expunge(self, by: Caller, ref: str) -> ExpungeReport:
         """Really erase one memory."""
+        self._desk.backlog.drop_questions()
         return forgetting.expunge(self._desk, by, ref)
 
     def cleanup(self, by: Caller, *, dry_run: bool = True) -> CleanupReport:
@@ -233,13 +239,17 @@ class Engine:
     # ------------------------------------------------------------------ reading
     def recall(self, by: Caller, query: RecallQuery) -> RecallPage:
         """Return what answers a question, best first."""
-        return reading.recall(self._desk, by, query)
+        page = reading.recall(self._desk, by, query)
+        using.note_recall(self._desk, by, query, page)
+        return page
 
     def read(
         self, by: Caller, ref: str, *, part: str = "body", start_line: int = 1, max_bytes: int = 8192, as_of: AsOf = NOW
     ) -> Page:
         """Return a piece of a memory's text by whole lines (S33)."""
-        return reading.read(self._desk, by, ref, part=part, start_line=start_line, max_bytes=max_bytes, as_of=as_of)
+        page = reading.read(self._desk, by, ref, part=part, start_line=start_line, max_bytes=max_bytes, as_of=as_of)
+        using.note_read(self._desk, by, page)
+        return page
 
     def get(self, by: Caller, ref: str, *, as_of: AsOf = NOW) -> Memory:
         """Return a memory by reference, uid, name or imported file."""
@@ -249,9 +259,33 @@ class Engine:
         """Return every version of a memory, oldest first."""
         return reading.history(self._desk, by, ref)
 
-    def context(self, by: Caller, question: str = "", *, max_tokens: int | None = None) -> ContextPack:
-        """Return what an agent should read now (R12)."""
-        return contexts.context(self._desk, by, question, max_tokens=max_tokens)
+    def context(
+        self,
+        by: Caller,
+        question: str = "",
+        *,
+        max_tokens: int | None = None,
+        depth: str | None = None,
+        expand: bool = False,
+        fresh: bool = False,
+        preview: bool = False,
+    ) -> ContextPack:
+        """Return what an agent should read now (R12); `preview` counts nothing. See `engine.usecases.contexts`."""
+        return contexts.context(
+            self._desk, by, question, max_tokens=max_tokens, depth=depth, expand=expand, fresh=fresh, preview=preview
+        )
+
+    def report_use(self, by: Caller, refs: Sequence[str]) -> int:
+        """Count memories that an agent says it made use of (S43)."""
+        return using.report_use(self._desk, by, refs)
+
+    def usage(self, ids: Sequence[int]) -> dict[int, MemoryUse]:
+        """Return how often memories were injected, read, used and recalled (S43)."""
+        return using.usage(self._desk, ids)
+
+    def sessions(self, limit: int = 20) -> list[SessionUse]:
+        """Return what the last sessions of agents were given, newest first."""
+        return using.sessions(self._desk, limit)
 
     def memory_ids(
         self, by: Caller, flt: Filter = EVERYTHING, *, as_of: AsOf = NOW, order: str = "newest"
@@ -269,7 +303,8 @@ class Engine:
 
     def status(self, by: Caller, view: str = "stats") -> dict[str, object]:
         """Return numbers and short lists as plain values."""
-        return reading.status(self._desk, by, view)
+        found = reading.status(self._desk, by, view)
+        return found | using.session_numbers(self._desk, by) if view == "session" else found
 
     def review_ids(self, *, kinds: Sequence[ReviewKind] = (), states: Sequence[str] = ("open",)) -> array[int]:
         """Return the numbers of review items, oldest first."""

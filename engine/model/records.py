@@ -157,11 +157,77 @@ class ImportReport:
 
 
 @dataclass(frozen=True)
+class PackSection:
+    """One section of a pack with how much of its cap it uses; `unit` is chars, bytes, tokens or notes."""
+
+    name: str
+    text: str
+    used: int
+    cap: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A memory that a pack could have held: `reason` is budget, size, number, baseline, repeat, off or relevance."""
+
+    id: int
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class PackBudget:
+    """The bytes of a session: its cap, the pools of bodies and gap cards, and what is spent before and after (S22)."""
+
+    cap: int
+    body_pool: int
+    card_pool: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
 class ContextPack:
-    """What an agent should read now, in sections of a fixed order with their sizes (R12)."""
+    """What an agent should read now, in sections of a fixed order with their sizes in tokens (R12).
+
+    `parts` are the sections with text and caps, `reasons` say why a memory is in, `left_out` why one is not; `omitted`
+    names those that matched and found no place. `repeated` tells that the question was answered just before (S21),
+    `request` that it is a verification, correction or after the basis (S26).
+    """
 
     text: str
     sections: tuple[tuple[str, int], ...]
     injected: tuple[int, ...]
     omitted: tuple[tuple[int, str], ...]
     tokens: int
+    parts: tuple[PackSection, ...] = ()
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    left_out: tuple[LeftOut, ...] = ()
+    budget: PackBudget | None = None
+    repeated: bool = False
+    request: str = ""
+
+
+@dataclass(frozen=True)
+class SessionUse:
+    """What a session was given: packs and tokens over its life, bytes since its last reset."""
+
+    session: str
+    agent: str
+    workspace: str | None
+    at_ms: int
+    packs: int
+    tokens: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """How often a memory was injected, read, reported as used and recalled; kept apart, never ranked by (S43)."""
+
+    injected: int = 0
+    read: int = 0
+    used: int = 0
+    recalls: int = 0
+    last_recall_ms: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -30,6 +30,13 @@ class Context(Struct, frozen=True, kw_only=True):
 
     question: Annotated[str, says("what you are about to do")] = ""
     max_tokens: Annotated[int, Meta(ge=50, le=20_000)] | None = None
+    depth: Annotated[Literal["shallow", "medium", "deep"] | None, UNLISTED] = None
+    expand: Annotated[bool, UNLISTED] = False
+    fresh: Annotated[bool, UNLISTED] = False
+
+
+_DEPTHS = {"shallow": "summary", "medium": "detail", "deep": "full"}
+"""How much of each memory a pack shows, in the words of W52."""
 
 
 class Recall(Struct, frozen=True, kw_only=True):
@@ -71,9 +78,14 @@ class Status(Struct, frozen=True, kw_only=True):
     view: Literal["stats", "session", "audit", "conflicts", "topics"] = "stats"
 
 
+_GIVEN_ALREADY = "the same question as just before: its notes were given already; fresh=true gives all of them again"
+
+
 def context(call: Call, args: Context) -> Answer:
     """Return the text that an agent should read now, and which memories it holds."""
-    pack = call.engine.context(call.caller, args.question, max_tokens=args.max_tokens)
+    more: dict[str, Any] = {"depth": _DEPTHS[args.depth]} if args.depth else {}
+    more |= {name: True for name in ("expand", "fresh") if getattr(args, name)}
+    pack = call.engine.context(call.caller, args.question, max_tokens=args.max_tokens, **more)
     data: dict[str, object] = {
         "text": pack.text,
         "tokens": pack.tokens,
@@ -81,7 +93,7 @@ def context(call: Call, args: Context) -> Answer:
     }
     if pack.omitted:
         data["omitted"] = len(pack.omitted)
-    return Answer(data)
+    return Answer(data, (_GIVEN_ALREADY,) if pack.repeated else ())
 
 
 def recall(call: Call, args: Recall) -> Answer:

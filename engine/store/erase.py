@@ -51,8 +51,7 @@ def erase_memory(conn: sqlite3.Connection, memory_id: int, *, keep_tombstones: b
                 " AND NOT EXISTS (SELECT 1 FROM versions WHERE body = ?1)",
                 (digest,),
             )
-        for name in ("usage", "ledger"):
-            conn.execute(f"DELETE FROM {name} WHERE memory_id = ?", (memory_id,))
+        conn.execute("DELETE FROM usage WHERE memory_id = ?", (memory_id,))
         conn.executemany("UPDATE operations SET summary = '[erased]', reason = '' WHERE op = ?", [(o,) for o in ops])
         conn.executemany("DELETE FROM idempotency WHERE op = ?", [(o,) for o in ops])
         _scrub_past_journal(conn, memory_id)

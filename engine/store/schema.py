@@ -228,10 +228,12 @@ CREATE TABLE usage (
   memory_id INTEGER PRIMARY KEY, injected INTEGER NOT NULL DEFAULT 0, read INTEGER NOT NULL DEFAULT 0,
   used INTEGER NOT NULL DEFAULT 0, recalls INTEGER NOT NULL DEFAULT 0, last_recall INTEGER, feedback TEXT);
 CREATE TABLE recall_log (
-  id INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL, query TEXT NOT NULL, hits TEXT NOT NULL);
+  id INTEGER PRIMARY KEY, at INTEGER NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL, workspace TEXT,
+  query TEXT NOT NULL, hits TEXT NOT NULL);
 CREATE TABLE ledger (
-  session TEXT NOT NULL, memory_id INTEGER NOT NULL, bytes INTEGER NOT NULL, at INTEGER NOT NULL,
-  PRIMARY KEY (session, memory_id)) WITHOUT ROWID;
+  session TEXT PRIMARY KEY, actor TEXT NOT NULL, workspace TEXT, at INTEGER NOT NULL, packs INTEGER NOT NULL,
+  tokens INTEGER NOT NULL, body_bytes INTEGER NOT NULL, card_bytes INTEGER NOT NULL, core INTEGER NOT NULL,
+  baseline INTEGER NOT NULL, signature TEXT NOT NULL, cards TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE blocked (
   fingerprint BLOB PRIMARY KEY, times INTEGER NOT NULL, last_at INTEGER NOT NULL, origin TEXT NOT NULL) WITHOUT ROWID;
 """
@@ -278,6 +280,10 @@ _INDEX_SQL = """
 CREATE INDEX versions_fingerprint ON versions (fingerprint) WHERE op_to IS NULL;
 CREATE INDEX versions_source ON versions (json_extract(extra, '$.source_path')) WHERE op_to IS NULL;
 CREATE INDEX versions_name ON versions (name) WHERE op_to IS NULL;
+CREATE INDEX versions_correction ON versions (valid_from, memory_id) WHERE op_to IS NULL AND kind = 'correction';
+CREATE INDEX versions_personal ON versions (valid_from, memory_id)
+  WHERE op_to IS NULL AND type IN ('user', 'feedback');
+CREATE INDEX versions_baseline ON versions (baseline_priority, memory_id) WHERE op_to IS NULL AND baseline = 1;
 CREATE INDEX versions_thread ON versions (thread, seq) WHERE thread IS NOT NULL;
 CREATE INDEX versions_texts ON versions (body);
 CREATE INDEX versions_descriptions ON versions (description);

@@ -12,16 +12,18 @@ from engine.model.memory import Caller, Memory
 from engine.rules.textnorm import fold
 from engine.settings import Settings
 from engine.store.connection import Store
+from engine.store.ephemeral import Backlog
 from engine.store.rows import load_memories
 from engine.store.transaction import Tx
 
 
 @dataclass(frozen=True)
 class Desk:
-    """The store and its settings, shared by all use cases of one engine."""
+    """The store, its settings and what waits to be counted, shared by all use cases of one engine."""
 
     store: Store
     settings: Settings
+    backlog: Backlog
 
 
 def stored_settings(store: Store) -> dict[str, object]:

@@ -1,0 +1,75 @@
+"""What is counted beside the memories: how often they were found, read and used, and what sessions were given (S43)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.model.memory import Caller, Page, RecallPage, RecallQuery
+from engine.model.records import MemoryUse, SessionUse
+from engine.store import ephemeral
+from engine.store.ephemeral import Question
+from engine.usecases.desk import Desk, resolve
+
+
+def note_recall(desk: Desk, by: Caller, query: RecallQuery, page: RecallPage) -> None:
+    """Count what an agent's question found; the owner's own looking around counts for nothing."""
+    if by.is_owner:
+        return
+    now, ids = desk.store.clock.now_ms(), tuple(hit.memory.id for hit in page.hits)
+    desk.backlog.count("recalls", ids, now)
+    if query.text.strip():
+        desk.backlog.ask(Question(now, "recall", by.actor, by.workspace, query.text, ids))
+
+
+def note_read(desk: Desk, by: Caller, page: Page) -> None:
+    """Count that an agent read a memory's text."""
+    if not by.is_owner:
+        desk.backlog.count("read", (page.memory.id,), desk.store.clock.now_ms())
+
+
+def report_use(desk: Desk, by: Caller, refs: Sequence[str]) -> int:
+    """Count memories that an agent says it made use of; returns how many. Raises not_found, then nothing counts."""
+    ids = tuple(dict.fromkeys(resolve(desk, by, ref).id for ref in refs))
+    desk.backlog.count("used", ids, desk.store.clock.now_ms())
+    return len(ids)
+
+
+def usage(desk: Desk, ids: Sequence[int]) -> dict[int, MemoryUse]:
+    """Return the numbers of memories; what was never counted has only zeros."""
+    desk.backlog.flush()
+    with desk.store.read() as conn:
+        found = ephemeral.read_usage(conn, ids)
+    return {
+        id_: MemoryUse(u.injected, u.read, u.used, u.recalls, u.last_recall)
+        for id_ in ids
+        for u in [found.get(id_, ephemeral.Usage())]
+    }
+
+
+def sessions(desk: Desk, limit: int = 20) -> list[SessionUse]:
+    """Return what the last sessions were given, newest first."""
+    desk.backlog.flush()
+    with desk.store.read() as conn:
+        return [_session(ledger) for ledger in ephemeral.read_ledgers(conn, limit)]
+
+
+def session_numbers(desk: Desk, by: Caller) -> dict[str, object]:
+    """Return what this session was given; for a caller without one, what each agent and the last sessions were."""
+    with desk.store.read() as conn:
+        if by.session is not None:
+            own = desk.backlog.ledger(conn, by.session)
+            return {"injected_tokens": own.tokens if own else 0, "packs": own.packs if own else 0}
+    given = sessions(desk)
+    with desk.store.read() as conn:
+        by_agent = ephemeral.tokens_by_actor(conn)
+    return {
+        "injected_tokens_by_agent": by_agent,
+        "sessions": [{"session": s.session, "agent": s.agent, "tokens": s.tokens, "packs": s.packs} for s in given],
+    }
+
+
+def _session(ledger: ephemeral.Ledger) -> SessionUse:
+    return SessionUse(
+        ledger.session, ledger.actor, ledger.workspace, ledger.at, ledger.packs, ledger.tokens,
+        ledger.body_bytes + ledger.card_bytes,
+    )  # fmt: skip
