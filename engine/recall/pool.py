@@ -25,8 +25,20 @@ from engine.store.passages import CONCEPT, DAY, MONTH, SUBJECT, WEIGHT
 SATURATION = 0.6
 """BM25's k1: how soon a repeated term stops counting."""
 
-HEAD = 200
+
+def saturated(frequency: float) -> float:
+    """Return what a term of that length-normalised frequency counts, 1 at frequency 1."""
+    return frequency * (SATURATION + 1) / (frequency + SATURATION)
+
+
+GAIN = tuple(map(saturated, WEIGHT))
+"""What a term counts by its weight byte."""
+
+HEAD = 120
 """Matching versions that are looked at closely; the rest keep the order of the first stage."""
+
+NEAR = 40
+"""The best of them whose neighbours in the thread are looked at too."""
 
 REACH = 4
 """Neighbours on either side in a thread that count as context."""
@@ -40,8 +52,22 @@ COMMON_SUBJECT = 0.02
 MAX_DAYS = 62
 """A longer time is looked up by months."""
 
+FEW = 2_000
+"""Versions that cost nothing to look at."""
+
+MOST_TERMS, MOST_HINTS, HINT_SHARE = 48, 32, 0.15
+"""Terms and hints (vague words, characters, fields of life) of a long message that are read, the rarest; a hint that a
+larger share of all memories holds tells nothing."""
+
+COMMON_SHARE, RARE_ENOUGH = 0.005, 4
+"""Terms held by a larger share only order, when a question has so many rarer ones."""
+
 WEAK_LIMIT = 50_000
-"""A field or character that more versions share is no sign at all."""
+"""A field or character that more versions share finds nothing alone."""
+
+
+Place = tuple[int, int]
+"""A thread and a position in it."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +94,16 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Pool:
-    """All matches with the score of the first stage, and the versions to be ranked with what surrounds them."""
+    """All matches with the score of the first stage, the versions to be ranked, and the places of all around them."""
 
     scores: Mapping[int, float]
     docs: Mapping[int, Doc]
-    around: Mapping[int, Doc]
+    around: Mapping[int, Place]
 
 
 def look_up(conn: sqlite3.Connection, asked: Query, dates: Iterable[DateSpan]) -> Lookup:
     """Read the postings of everything that a question names."""
-    wanted = [
+    parts = [
         {term: term for term in asked.terms},
         {term: term for term in asked.vague},
         {char: char for char in asked.characters},
@@ -85,10 +111,22 @@ def look_up(conn: sqlite3.Connection, asked: Query, dates: Iterable[DateSpan]) -
         {term: SUBJECT + term for term in (*asked.terms, *asked.vague)},
         {term: term for span in dates for term in _date_terms(span)},
     ]
-    tids = index.find_terms(conn, {stored for part in wanted for stored in part.values()})
-    rows = index.postings(conn, tids.values())
-    found = [{name: rows[tids[stored]] for name, stored in part.items() if tids.get(stored) in rows} for part in wanted]
-    return Lookup(index.live_versions(conn), *found)
+    live = index.live_versions(conn)
+    tids = index.find_terms(conn, {stored for part in parts for stored in part.values()})
+    ids = [{name: tids[stored] for name, stored in part.items() if stored in tids} for part in parts]
+    words, hints = set(ids[0].values()), {tid for part in ids[1:4] for tid in part.values()}
+    if live > FEW:
+        counts = index.estimated_counts(conn, words | hints)
+        words = _rarest(words, counts, MOST_TERMS, live)
+        hints = _rarest(hints, counts, MOST_HINTS, max(HINT_SHARE * live, FEW))
+    rows = index.postings(conn, words | hints | {tid for part in ids[4:] for tid in part.values()})
+    return Lookup(live, *({name: rows[tid] for name, tid in part.items() if tid in rows} for part in ids))
+
+
+def _rarest(tids: set[int], counts: Mapping[int, float], number: int, most: float) -> set[int]:
+    """Return the terms that the fewest memories hold, as the others would cost more to read than they tell."""
+    told = [tid for tid in sorted(tids) if counts.get(tid, 0.0) <= most]
+    return set(heapq.nsmallest(number, told, key=lambda tid: counts.get(tid, 0.0)))
 
 
 def _date_terms(span: DateSpan) -> list[str]:
@@ -127,26 +165,33 @@ def gather(
         best = heapq.nlargest(HEAD, extra.keys() - head, key=lambda vid: extra[vid] + scores.get(vid, 0.0))
         head.update(admission.admitted(where, best))
     docs = {doc.vid: doc for doc in index.docs(conn, head)}
-    around = dict(docs)
-    if (index.statistic(conn, COHESION) or 1.0) >= COHESIVE:
-        around = _surroundings(conn, docs)
-        new = around.keys() - docs.keys()
-        seen = set(admission.admitted(where, new)) | docs.keys()
-        around = {vid: doc for vid, doc in around.items() if vid in seen}
-        docs |= _within_reach(docs.values(), around)
+    places = {doc.vid: (doc.thread, doc.seq) for doc in docs.values() if doc.thread is not None and doc.seq is not None}
+    if (index.statistic(conn, COHESION) or 1.0) < COHESIVE:
+        return Pool(scores, docs, {})
+    nearest = set(heapq.nlargest(NEAR, docs, key=lambda vid: scores.get(vid, 0.0) + extra.get(vid, 0.0)))
+    around = _surroundings(conn, places, nearest)
+    admitted = set(admission.admitted(where, around.keys() - docs.keys()))
+    around = {vid: place for vid, place in around.items() if vid in admitted or vid in docs}
+    beside = _within_reach((places[vid] for vid in nearest if vid in places), around) - docs.keys()
+    docs.update((doc.vid, doc) for doc in index.docs(conn, beside))
     return Pool(scores, docs, around)
 
 
 def _matches(asked: Query, found: Lookup, dates: list[DateSpan]) -> dict[int, float]:
-    """Return every version that holds a term of the question, with the sum of its gains."""
+    """Return every version that holds a term of the question, with the sum of its gains.
+
+    Without a term that tells something, what is dated then matches, then what is about a name, then characters.
+    """
     scores: dict[int, float] = {}
     names = {term for term in found.terms if found.is_name(term)}
     telling = {term: rows for term, rows in found.terms.items() if term not in names}
-    rare = {term: rows for term, rows in found.subjects.items() if not found.is_name(term)}
-    for term, rows in telling.items():
+    most = max(COMMON_SHARE * found.live, FEW)
+    rare = {term: rows for term, rows in telling.items() if len(rows.vids) <= most}
+    for term, rows in (rare if len(rare) >= RARE_ENOUGH else telling).items():
         add_gains(scores, rows, asked.terms[term] * found.idf(rows))
-    for rows in rare.values():
-        add_gains(scores, rows, found.idf(rows))
+    for term, rows in found.subjects.items():
+        if not found.is_name(term):
+            add_gains(scores, rows, found.idf(rows))
     if scores:
         return scores
     if dates and (on_date := _by_date(found, dates)):
@@ -162,10 +207,9 @@ def _matches(asked: Query, found: Lookup, dates: list[DateSpan]) -> dict[int, fl
 
 def add_gains(scores: dict[int, float], rows: Postings, weight: float) -> None:
     """Add the saturated gain of one term to the score of every version that holds it."""
-    gain = [weight * frequency * (SATURATION + 1) / (frequency + SATURATION) for frequency in WEIGHT]
     get = scores.get
     for vid, byte in zip(rows.vids, rows.weights, strict=True):
-        scores[vid] = get(vid, 0.0) + gain[byte]
+        scores[vid] = get(vid, 0.0) + weight * GAIN[byte]
 
 
 def _by_date(found: Lookup, dates: list[DateSpan]) -> dict[int, float]:
@@ -182,38 +226,33 @@ def _by_weak_signs(found: Lookup) -> dict[int, float]:
     return scores
 
 
-def _surroundings(conn: sqlite3.Connection, docs: Mapping[int, Doc]) -> dict[int, Doc]:
-    """Return the docs and all that stands near enough to them in a thread to matter to them or their neighbours."""
-    places: dict[int, list[int]] = defaultdict(list)
-    for doc in docs.values():
-        if doc.thread is not None and doc.seq is not None:
-            places[doc.thread].append(doc.seq)
-    around = dict(docs)
-    for thread, seqs in places.items():
-        for first, last in _ranges(seqs, 2 * REACH):
-            around.update((doc.vid, doc) for doc in index.docs_of_thread(conn, thread, first, last))
+def _surroundings(conn: sqlite3.Connection, places: Mapping[int, Place], nearest: Collection[int]) -> dict[int, Place]:
+    """Return the versions and what stands near enough to matter to them, and to the neighbours of the nearest."""
+    stretches: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for vid, (thread, seq) in places.items():
+        reach = 2 * REACH if vid in nearest else REACH
+        stretches[thread].append((seq - reach, seq + reach))
+    around = dict(places)
+    for thread, own in stretches.items():
+        for first, last in _merged(own):
+            around.update((vid, (thread, seq)) for vid, seq in index.places_in(conn, thread, first, last))
     return around
 
 
-def _ranges(seqs: list[int], reach: int) -> list[tuple[int, int]]:
-    """Return the stretches that lie within `reach` of a position, merged where they touch."""
+def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return stretches of positions joined where they touch."""
     found: list[tuple[int, int]] = []
-    for seq in sorted(seqs):
-        if found and seq - reach <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], seq + reach)
+    for first, last in sorted(stretches):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
         else:
-            found.append((seq - reach, seq + reach))
+            found.append((first, last))
     return found
 
 
-def _within_reach(centre: Collection[Doc], around: Mapping[int, Doc]) -> dict[int, Doc]:
-    places = {
-        (doc.thread, doc.seq + step)
-        for doc in centre
-        if doc.thread is not None and doc.seq is not None
-        for step in range(-REACH, REACH + 1)
-    }
-    return {vid: doc for vid, doc in around.items() if (doc.thread, doc.seq) in places}
+def _within_reach(centres: Iterable[Place], around: Mapping[int, Place]) -> set[int]:
+    near = {(thread, seq + step) for thread, seq in centres for step in range(-REACH, REACH + 1)}
+    return {vid for vid, place in around.items() if place in near}
 
 
 def local_day(moment_ms: int) -> date | None:

@@ -14,7 +14,7 @@ from datetime import date
 
 from engine.recall.analyse import Query
 from engine.recall.dates import DateSpan
-from engine.recall.pool import REACH, SATURATION, Lookup, Pool, local_day
+from engine.recall.pool import GAIN, SATURATION, Lookup, Pool, local_day
 from engine.recall.words import STOP_WORDS
 from engine.store import index_reader as index
 from engine.store.index_reader import Doc, Postings
@@ -23,8 +23,11 @@ from engine.store.passages import CONCEPT, DAY, MONTH, QUESTION, SUBJECT, TIMED,
 PARTS = ("terms", "characters", "echo", "group", "field", "subject", "date", "when", "length", "question")
 """Names of the addends of a score, in the order in which they are made."""
 
-SHARES = {0: 1.0, -1: 0.4, -2: 0.3, -3: 0.2, -4: 0.1, 1: 0.3, 2: 0.2, 3: 0.1, 4: 0.1}
-"""What a term counts that stands so many places after (-) or before (+) in the thread: the neighbour's offset."""
+BEFORE, AFTER = (0.4, 0.3, 0.2, 0.1), (0.3, 0.2, 0.1, 0.1)
+"""What a term counts that stands one to four places before a memory in its thread, and after it."""
+
+_STEPS = (*enumerate(BEFORE, 1), *((-step, share) for step, share in enumerate(AFTER, 1)))
+"""Where a memory's context is, seen from the neighbour: later places have the neighbour before them."""
 
 CHARACTERS = 0.6
 """Weight of single characters of unspaced scripts."""
@@ -41,8 +44,8 @@ WHEN_WEIGHT = 1.0
 LENGTH_WEIGHT = 0.5
 QUESTION_WEIGHT = -0.5
 
-ECHO, ECHO_BEST, ECHO_TERMS = 0.2, 4, 20
-"""A message's best answers add the terms that say most: weight, memories that are read, terms that are taken."""
+ECHO, ECHO_BEST, ECHO_READ, ECHO_TERMS = 0.2, 4, 160, 20
+"""A message's best answers add the terms that say most: weight, memories read, terms weighed, terms taken."""
 
 ECHO_FEWEST, ECHO_SHARE = 6, 0.25
 """Such a term is held by so many memories at least, and by such a share of all at most."""
@@ -50,10 +53,8 @@ ECHO_FEWEST, ECHO_SHARE = 6, 0.25
 Scores = dict[int, float]
 
 
-def rank(
-    conn: sqlite3.Connection, asked: Query, found: Lookup, pool: Pool, dates: list[DateSpan]
-) -> dict[int, dict[str, float]]:
-    """Return the addends of the score of every version of the pool."""
+def rank(conn: sqlite3.Connection, asked: Query, found: Lookup, pool: Pool, dates: list[DateSpan]) -> dict[str, Scores]:
+    """Return the addends of the score by name, each for the versions of the pool that it lifts or lowers."""
     near = _Neighbours(pool)
     names = {term for term in (*found.terms, *found.vague) if found.is_name(term)}
     words = [
@@ -66,10 +67,10 @@ def rank(
         "terms": _in_context(words, near),
         "characters": _own([(rows, CHARACTERS * found.idf(rows)) for rows in found.characters.values()], pool),
     }
-    base = _sum(pool, parts.values())
+    base = total(pool, parts.values())
     if asked.is_message:
         parts["echo"] = _echo(conn, base, found, near)
-        base = _sum(pool, parts.values())
+        base = total(pool, parts.values())
     parts["group"] = _groups(base, pool)
     field = FIELD_IN_MESSAGE if asked.is_message else FIELD
     parts["field"] = _own(
@@ -82,49 +83,48 @@ def rank(
         parts["when"] = {vid: WHEN_WEIGHT for vid, doc in pool.docs.items() if doc.marks & TIMED}
     parts["length"] = {vid: LENGTH_WEIGHT * math.log1p(doc.length) for vid, doc in pool.docs.items()}
     parts["question"] = {vid: QUESTION_WEIGHT for vid, doc in pool.docs.items() if doc.marks & QUESTION}
-    return {vid: {name: own[vid] for name, own in parts.items() if own.get(vid)} for vid in pool.docs}
+    return parts
 
 
 class _Neighbours:
     """Which versions of the pool a version lends its terms to, and at what share."""
 
     def __init__(self, pool: Pool) -> None:
-        self.pool = pool
-        self.scope = set(pool.around)
-        self._places: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for doc in pool.docs.values():
-            if doc.thread is not None and doc.seq is not None:
-                self._places[doc.thread, doc.seq].append(doc.vid)
+        self.scope = pool.around.keys() | pool.docs.keys()
+        self._pool = pool
+        self._places: dict[int, dict[int, int]] = defaultdict(dict)
+        for vid in sorted(pool.docs.keys() & pool.around.keys()):
+            thread, seq = pool.around[vid]
+            self._places[thread][seq] = vid
         self._lends: dict[int, list[tuple[int, float]]] = {}
 
     def lends(self, vid: int) -> list[tuple[int, float]]:
         """Return (version of the pool, share) for every version that `vid` is context of, itself included."""
         known = self._lends.get(vid)
         if known is None:
-            known = self._lends[vid] = self._find(self.pool.around[vid])
+            known = self._lends[vid] = self._find(vid)
         return known
 
-    def _find(self, doc: Doc) -> list[tuple[int, float]]:
-        own = [(doc.vid, 1.0)] if doc.vid in self.pool.docs else []
-        if doc.thread is None or doc.seq is None:
-            return own
-        for step in range(-REACH, REACH + 1):
-            if step:
-                for other in self._places.get((doc.thread, doc.seq - step), ()):
-                    own.append((other, SHARES[step]))
-        return own
+    def _find(self, vid: int) -> list[tuple[int, float]]:
+        found = [(vid, 1.0)] if vid in self._pool.docs else []
+        if vid in self._pool.around:
+            thread, seq = self._pool.around[vid]
+            at = self._places.get(thread, {}).get
+            found += [(other, share) for step, share in _STEPS if (other := at(seq + step)) is not None]
+        return found
 
 
 def _in_context(words: Iterable[tuple[Postings, float]], near: _Neighbours) -> Scores:
     """Return the saturated gains of terms whose frequency includes what the neighbours lend."""
     scores: Scores = defaultdict(float)
+    most = SATURATION + 1
     for rows, weight in words:
         frequency: Scores = defaultdict(float)
         for vid, byte in rows.among(near.scope):
             for other, share in near.lends(vid):
                 frequency[other] += share * WEIGHT[byte]
         for vid, value in frequency.items():
-            scores[vid] += weight * value * (SATURATION + 1) / (value + SATURATION)
+            scores[vid] += weight * most * value / (value + SATURATION)
     return scores
 
 
@@ -134,26 +134,28 @@ def _own(words: Iterable[tuple[Postings, float]], pool: Pool) -> Scores:
     vids = set(pool.docs)
     for rows, weight in words:
         for vid, byte in rows.among(vids):
-            scores[vid] += weight * WEIGHT[byte] * (SATURATION + 1) / (WEIGHT[byte] + SATURATION)
+            scores[vid] += weight * GAIN[byte]
     return scores
 
 
-def _sum(pool: Pool, parts: Iterable[Mapping[int, float]]) -> Scores:
-    total = dict.fromkeys(pool.docs, 0.0)
+def total(pool: Pool, parts: Iterable[Mapping[int, float]]) -> Scores:
+    """Return the sum of the addends of every version of the pool."""
+    scores = dict.fromkeys(pool.docs, 0.0)
     for part in parts:
         for vid, value in part.items():
-            total[vid] += value
-    return total
+            scores[vid] += value
+    return scores
 
 
 def _echo(conn: sqlite3.Connection, base: Scores, found: Lookup, near: _Neighbours) -> Scores:
     """Return the gains of terms that the best answers so far have in common with others of the store."""
     best = heapq.nlargest(ECHO_BEST, base, key=base.__getitem__)
-    held = Counter(tid for vid in best for span in index.spans(conn, vid)[:3] for tid in span.tids)
+    held = Counter(tid for vid in best for span in index.spans(conn, vid)[:2] for tid in span.tids)
+    held = Counter(dict(held.most_common(ECHO_READ)))
     names = index.term_names(conn, held)
     asked = found.terms.keys() | found.vague.keys() | STOP_WORDS
     new = [tid for tid, term in names.items() if term not in asked and len(term) > 1 and term[0] not in _NO_WORDS]
-    counts = index.live_counts(conn, new)
+    counts = index.estimated_counts(conn, new)
     most = max(ECHO_SHARE * found.live, ECHO_FEWEST)
     gains = {
         tid: held[tid] * math.log1p((found.live - n + 0.5) / (n + 0.5))
@@ -173,7 +175,7 @@ def _groups(base: Scores, pool: Pool) -> Scores:
     for vid, doc in pool.docs.items():
         if doc.group is not None:
             members[doc.group].append(base[vid])
-    means = {group: sum(heapq.nlargest(GROUP_BEST, own)) / GROUP_BEST for group, own in members.items()}
+    means = {group: sum(sorted(own)[-GROUP_BEST:]) / GROUP_BEST for group, own in members.items()}
     return {vid: GROUP * means[doc.group] for vid, doc in pool.docs.items() if doc.group is not None}
 
 

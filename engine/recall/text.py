@@ -12,7 +12,7 @@ from engine.recall import pool as stage
 from engine.recall.analyse import Query, analyse
 from engine.recall.candidates import EVERYTHING, Admission, Candidates
 from engine.recall.dates import dates_in
-from engine.recall.ranking import rank
+from engine.recall.ranking import rank, total
 from engine.store.index_reader import spans
 
 
@@ -42,26 +42,32 @@ class TextResult:
 
 @dataclass(frozen=True)
 class Ranking:
-    """All matches of a question: the ranked head, best first, then the rest in the order of the first stage."""
+    """All matches of a question: the ranked head, best first, then what else matches by its first score."""
 
     found: stage.Lookup
-    parts: Mapping[int, Mapping[str, float]]
+    parts: Mapping[str, Mapping[int, float]]
     head: tuple[tuple[float, int], ...]
-    rest: Mapping[int, float]
+    matches: Mapping[int, float]
 
     @property
-    def total(self) -> int:
-        """Return how many versions match."""
-        return len(self.head) + len(self.rest)
+    def count(self) -> int:
+        """Return how many versions match, those that match by their surroundings included."""
+        return len(self.matches) + sum(vid not in self.matches for _, vid in self.head)
+
+    def parts_of(self, vid: int) -> dict[str, float]:
+        """Return the addends of a version's score by name; none for a version behind the head."""
+        return {name: own[vid] for name, own in self.parts.items() if own.get(vid)}
 
     def page(self, limit: int, offset: int = 0) -> list[tuple[float, int]]:
         """Return (score, version) of a page; scores never rise from one to the next."""
         page = list(self.head[offset : offset + limit])
         more = offset + limit - len(self.head)
-        if more > 0 and self.rest:
-            tail = heapq.nsmallest(more, ((-score, vid) for vid, score in self.rest.items()))
+        if more > 0:
+            ranked = {vid for _, vid in self.head}
+            rest = ((-score, vid) for vid, score in self.matches.items() if vid not in ranked)
             lowest = self.head[-1][0] if self.head else 0.0
-            page += [(min(-score, lowest), vid) for score, vid in tail[max(offset - len(self.head), 0) :]]
+            tail = heapq.nsmallest(more, rest)[max(offset - len(self.head), 0) :]
+            page += [(min(-score, lowest), vid) for score, vid in tail]
         return page
 
 
@@ -82,7 +88,7 @@ def search_text(
     """
     ranking = rank_text(conn, query, where=where, now_ms=now_ms, admission=admission)
     hits = [_hit(conn, vid, score, ranking) for score, vid in ranking.page(limit, offset)]
-    return TextResult(ranking.total, tuple(hits))
+    return TextResult(ranking.count, tuple(hits))
 
 
 def rank_text(
@@ -100,9 +106,8 @@ def rank_text(
     found = stage.look_up(conn, asked, dates)
     pool = stage.gather(conn, asked, found, dates, where, admission or Admission(conn))
     parts = rank(conn, asked, found, pool, dates)
-    head = sorted(((sum(own.values()), vid) for vid, own in parts.items()), key=lambda pair: (-pair[0], pair[1]))
-    rest = {vid: score for vid, score in pool.scores.items() if vid not in parts}
-    return Ranking(found, parts, tuple(head), rest)
+    head = sorted((-score, vid) for vid, score in total(pool, parts.values()).items())
+    return Ranking(found, parts, tuple((-score, vid) for score, vid in head), pool.scores)
 
 
 def _hit(conn: sqlite3.Connection, vid: int, score: float, ranking: Ranking) -> TextHit:
@@ -114,4 +119,4 @@ def _hit(conn: sqlite3.Connection, vid: int, score: float, ranking: Ranking) -> 
         if gain > best:
             best, lines = gain, (span.first, span.last) if span.first else None
             where = "body" if span.first else "summary"
-    return TextHit(vid, score, where, tuple(matched), lines, ranking.parts.get(vid, {}))
+    return TextHit(vid, score, where, tuple(matched), lines, ranking.parts_of(vid))

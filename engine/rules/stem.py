@@ -32,9 +32,7 @@ pictures picture|tv television|fave favorite|favourite favorite|colour color|nei
 theatre theater|centre center|grey gray|programme program
 """
 _LEMMA: dict[str, str] = {
-    form: base
-    for line in _IRREGULAR.split("\n")
-    for form, base in map(str.split, filter(None, line.split("|")))
+    form: base for line in _IRREGULAR.split("\n") for form, base in map(str.split, filter(None, line.split("|")))
 }
 
 _FIXED = {
@@ -42,9 +40,7 @@ _FIXED = {
     "only": "onli", "singly": "singl", "sky": "sky", "news": "news", "howe": "howe", "atlas": "atlas",
     "cosmos": "cosmos", "bias": "bias", "andes": "andes",
 }  # fmt: skip
-_FIXED_AFTER_1A = frozenset(
-    ("inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed")
-)
+_FIXED_AFTER_1A = frozenset(("inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"))
 _VOWELS = "aeiouy"
 _R1 = re.compile(r"^(?:gener|commun|arsen)|[aeiouy][^aeiouy]")
 _R2 = re.compile(r"[aeiouy][^aeiouy]")
@@ -66,6 +62,8 @@ _STEP4 = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
     "ion", "al", "er", "ic",
 )  # fmt: skip
+_STEP2_ENDS = tuple(suffix for suffix, _ in _STEP2)
+_STEP3_ENDS = tuple(suffix for suffix, _ in _STEP3)
 
 
 @lru_cache(maxsize=20_000)
@@ -140,6 +138,8 @@ def _step1c(word: str) -> str:
 
 
 def _step2(word: str, r1: int) -> str:
+    if not word.endswith(_STEP2_ENDS):
+        return word
     for suffix, new in _STEP2:
         if not word.endswith(suffix):
             continue
@@ -155,6 +155,8 @@ def _step2(word: str, r1: int) -> str:
 
 
 def _step3(word: str, r1: int, r2: int) -> str:
+    if not word.endswith(_STEP3_ENDS):
+        return word
     for suffix, new in _STEP3:
         if word.endswith(suffix):
             base = word[: -len(suffix)]
@@ -163,6 +165,8 @@ def _step3(word: str, r1: int, r2: int) -> str:
 
 
 def _step4(word: str, r2: int) -> str:
+    if not word.endswith(_STEP4):
+        return word
     for suffix in _STEP4:
         if word.endswith(suffix):
             base = word[: -len(suffix)]

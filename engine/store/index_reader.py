@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 _T = TypeVar("_T")
 _PART = 500
 """Values bound to one statement."""
+_SAMPLE_BLOCKS = 4
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ class Postings:
     def among(self, vids: Collection[int]) -> list[tuple[int, int]]:
         """Return those of `vids` that hold the term with their weight bytes; `vids` is best a set."""
         if len(self.vids) > 8 * len(vids):
-            return [(vid, weight) for vid in vids if (weight := self.weight(vid))]
+            own, weights, size = self.vids, self.weights, len(self.vids)
+            places = [(vid, bisect_left(own, vid)) for vid in vids]
+            return [(vid, weights[at]) for vid, at in places if at < size and own[at] == vid]
         return [pair for pair in zip(self.vids, self.weights, strict=True) if pair[0] in vids]
 
 
@@ -91,40 +94,33 @@ def term_names(conn: sqlite3.Connection, tids: Iterable[int]) -> dict[int, str]:
     return found
 
 
-def live_counts(conn: sqlite3.Connection, tids: Iterable[int]) -> dict[int, int]:
-    """Return how many current versions hold each term."""
+def estimated_counts(conn: sqlite3.Connection, tids: Iterable[int]) -> dict[int, float]:
+    """Return about how many current versions hold each term: exact in a small store, else from a few blocks of it."""
+    blocks = conn.execute("SELECT block, live FROM ix_blocks WHERE live > 0 ORDER BY block").fetchall()
+    sample = blocks[:: 1 + len(blocks) // _SAMPLE_BLOCKS]
+    scale = sum(live for _, live in blocks) / max(sum(live for _, live in sample), 1)
     found: Counter[int] = Counter()
     for part in in_parts(list(tids)):
-        query = f"SELECT tid, live FROM ix_postings WHERE {_EVERY_BLOCK} AND tid IN {slots(part)}"
-        for tid, live in conn.execute(query, part):
-            found[tid] += live
-    return found
+        for block, _ in sample:
+            query = f"SELECT tid, live FROM ix_postings WHERE block = ? AND tid IN {slots(part)}"
+            found.update(dict(conn.execute(query, (block, *part)).fetchall()))
+    return {tid: count * scale for tid, count in found.items()}
 
 
 def postings(conn: sqlite3.Connection, tids: Iterable[int]) -> dict[int, Postings]:
     """Return the postings of each term id that some version holds."""
-    live: Counter[int] = Counter()
-    summaries: Counter[int] = Counter()
-    vids: dict[int, list[bytes]] = defaultdict(list)
-    weights: dict[int, list[bytes]] = defaultdict(list)
-    for part in in_parts(list(tids)):
-        rows = conn.execute(
-            "SELECT tid, live, summaries, vids, weights FROM ix_postings"
-            f" WHERE {_EVERY_BLOCK} AND tid IN {slots(part)} ORDER BY block",
-            part,
-        )
-        for tid, current, in_summary, own, own_weights in rows:
-            live[tid] += current
-            summaries[tid] += in_summary
-            vids[tid].append(own)
-            weights[tid].append(own_weights)
-    return {
-        tid: Postings(tid, live[tid], summaries[tid], array("I", b"".join(vids[tid])), b"".join(weights[tid]))
-        for tid in vids
-    }
+    found: dict[int, Postings] = {}
+    for tid in tids:
+        if rows := conn.execute(_POSTINGS, (tid,)).fetchall():
+            live, summaries, vids, weights = zip(*rows, strict=True)
+            found[tid] = Postings(tid, sum(live), sum(summaries), array("I", b"".join(vids)), b"".join(weights))
+    return found
 
 
-_EVERY_BLOCK = "block IN (SELECT block FROM ix_blocks)"
+_POSTINGS = (
+    "SELECT p.live, p.summaries, p.vids, p.weights FROM ix_blocks AS b"
+    " CROSS JOIN ix_postings AS p ON p.block = b.block AND p.tid = ? ORDER BY b.block"
+)
 
 
 def docs(conn: sqlite3.Connection, vids: Iterable[int]) -> list[Doc]:
@@ -135,9 +131,10 @@ def docs(conn: sqlite3.Connection, vids: Iterable[int]) -> list[Doc]:
     return found
 
 
-def docs_of_thread(conn: sqlite3.Connection, thread: int, first: int, last: int) -> list[Doc]:
-    """Return the entries of a thread from one position to another, both included."""
-    return list(map(Doc._make, conn.execute(_DOC + "thread = ? AND seq BETWEEN ? AND ?", (thread, first, last))))
+def places_in(conn: sqlite3.Connection, thread: int, first: int, last: int) -> list[tuple[int, int]]:
+    """Return (version, position) for a stretch of a thread, both ends included."""
+    query = "SELECT vid, seq FROM ix_docs WHERE thread = ? AND seq BETWEEN ? AND ?"
+    return conn.execute(query, (thread, first, last)).fetchall()
 
 
 def spans(conn: sqlite3.Connection, vid: int) -> list[Span]:

@@ -63,12 +63,12 @@ class Passage:
 
 @dataclass(frozen=True)
 class Weighted:
-    """A passage with its length in terms and the length-normalised frequency of each term."""
+    """A passage with its length in terms, and each term with its weight byte."""
 
     first: int
     last: int
     length: int
-    terms: dict[str, float]
+    terms: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Analysed:
     vid: int
     entry: IndexEntry
     passages: tuple[Weighted, ...]
-    special: dict[str, float]
+    special: dict[str, int]
     marks: int
 
     @property
@@ -86,13 +86,14 @@ class Analysed:
         """Return the number of terms of all passages."""
         return sum(passage.length for passage in self.passages)
 
-    def weights(self) -> dict[str, float]:
-        """Return each term with its weight: the best of the passages that hold it."""
-        best = dict(self.special)
-        for passage in self.passages:
-            for term, weight in passage.terms.items():
-                if weight > best.get(term, 0.0):
-                    best[term] = weight
+    def weights(self) -> dict[str, int]:
+        """Return each term with its weight byte: the best of the passages that hold it."""
+        best = self.special | self.passages[0].terms
+        for passage in self.passages[1:]:
+            for term, byte in passage.terms.items():
+                held = best.get(term, 0)
+                if byte > held:
+                    best[term] = byte | held & 1
         return best
 
 
@@ -103,10 +104,10 @@ def analyse_entry(vid: int, entry: IndexEntry) -> Analysed:
     body = _without_label(entry.body, entry.subject)
     parts = [Passage(0, 0, "\n".join((name, description, *entry.aliases, *entry.tags))), *passages_of(body)]
     weighted = tuple(_weighted(part) for part in parts)
-    special = {SUBJECT + term: 1.0 for term in index_terms(entry.subject)}
+    special = dict.fromkeys((SUBJECT + term for term in index_terms(entry.subject)), _ONE)
     if entry.dated_ms is not None:
-        special |= dict.fromkeys(day_terms(entry.dated_ms), 1.0)
-    special |= concept_weights(term for part in weighted for term in part.terms)
+        special |= dict.fromkeys(day_terms(entry.dated_ms), _ONE)
+    special |= _field_weights(term for part in weighted for term in part.terms)
     marks = QUESTION * (body or description).rstrip().endswith(("?", "？"))
     marks |= TIMED * any(_TIME_WORDS.search(part.text) is not None for part in parts)
     return Analysed(vid, entry, weighted, special, marks)
@@ -124,13 +125,17 @@ def _weighted(passage: Passage) -> Weighted:
     norm = 1 - LENGTH_SHARE + LENGTH_SHARE * len(terms) / LENGTH_PIVOT
     counts = Counter(terms)
     counts.update(characters)
-    return Weighted(passage.first, passage.last, len(terms), {term: count / norm for term, count in counts.items()})
+    in_summary = passage.first == 0
+    byte_of = {count: pack_weight(count / norm, in_summary) for count in set(counts.values())}
+    weights = {term: byte_of[count] for term, count in counts.items()}
+    return Weighted(passage.first, passage.last, len(terms), weights)
 
 
-def concept_weights(terms: Iterable[str]) -> dict[str, float]:
-    """Return the fields of life that different terms speak of, as terms with how many terms do."""
+def _field_weights(terms: Iterable[str]) -> dict[str, int]:
+    """Return the fields of life that the terms speak of, as terms weighted by how many of them do."""
     known = concepts()
-    return dict(Counter(CONCEPT + field for term in terms if term in known for field in known[term]))
+    counts = Counter(CONCEPT + field for term in terms if term in known for field in known[term])
+    return {field: pack_weight(count, False) for field, count in counts.items()}
 
 
 def day_terms(moment_ms: int) -> list[str]:
@@ -178,6 +183,8 @@ def pack_weight(value: float, in_summary: bool) -> int:
     """Return a length-normalised term frequency as one byte: a logarithmic level, and whether the summary holds it."""
     return max(1, min(127, round(24 * math.log1p(4 * value)))) << 1 | in_summary
 
+
+_ONE = pack_weight(1.0, False)
 
 WEIGHT: tuple[float, ...] = tuple(math.expm1((byte >> 1) / 24) / 4 for byte in range(256))
 """The term frequency that each byte of `weights` stands for; odd bytes are terms of the summary."""

@@ -14,12 +14,11 @@ import sqlite3
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from engine.store.cohesion import refresh_cohesion
 from engine.store.index_check import check
 from engine.store.index_reader import find_terms, in_parts, slots
-from engine.store.passages import Analysed, IndexEntry, analyse_entry, group_of, key_of, pack_weight
+from engine.store.passages import Analysed, IndexEntry, analyse_entry, group_of, key_of
 
 __all__ = ["SCHEMA", "TABLES", "IndexEntry", "check", "drop_versions", "index_many", "index_version", "rebuild",
            "set_current"]  # fmt: skip
@@ -42,8 +41,8 @@ CREATE TABLE IF NOT EXISTS ix_stats (name TEXT PRIMARY KEY, value REAL NOT NULL)
 
 TABLES = ("ix_terms", "ix_blocks", "ix_postings", "ix_docs", "ix_passages", "ix_stats")
 BLOCK = 4096
-BATCH = 2_000
-"""Entries that `index_many` writes together; bounds its memory."""
+BATCH, BATCH_CHARS = BLOCK, 4_000_000
+"""Entries, and characters of their bodies, that `index_many` writes together; bounds its memory."""
 
 _Row = tuple[int, int, bytes, bytes]
 """The counts of current versions and of their summaries, version ids, weights."""
@@ -56,10 +55,22 @@ def index_version(conn: sqlite3.Connection, vid: int, entry: IndexEntry) -> None
 
 def index_many(conn: sqlite3.Connection, entries: Iterable[tuple[int, IndexEntry]]) -> None:
     """Index many versions; ids that are indexed already are replaced. Part of the caller's transaction."""
-    remaining = iter(entries)
-    while batch := list(islice(remaining, BATCH)):
-        _write_batch(conn, [analyse_entry(vid, entry) for vid, entry in sorted(dict(batch).items())])
+    for batch in _batches(entries):
+        _write_batch(conn, [analyse_entry(vid, entry) for vid, entry in sorted(batch.items())])
         refresh_cohesion(conn)
+
+
+def _batches(entries: Iterable[tuple[int, IndexEntry]]) -> Iterator[dict[int, IndexEntry]]:
+    batch: dict[int, IndexEntry] = {}
+    size = 0
+    for vid, entry in entries:
+        batch[vid] = entry
+        size += len(entry.body)
+        if len(batch) >= BATCH or size >= BATCH_CHARS:
+            yield batch
+            batch, size = {}, 0
+    if batch:
+        yield batch
 
 
 def rebuild(conn: sqlite3.Connection, entries: Iterable[tuple[int, IndexEntry]]) -> None:
@@ -183,42 +194,44 @@ def _doc_row(doc: Analysed) -> tuple[object, ...]:
 
 def _passage_rows(doc: Analysed, tids: dict[str, int]) -> Iterator[tuple[object, ...]]:
     for n, passage in enumerate(doc.passages):
-        pairs = [(tids[term], pack_weight(weight, n == 0)) for term, weight in passage.terms.items()]
+        own = array("I", map(tids.__getitem__, passage.terms))
+        weights = bytes(passage.terms.values())
         if n == 0:
-            pairs += [(tids[term], 0) for term in doc.special]
-        pairs.sort()
-        packed = array("I", [tid for tid, _ in pairs]).tobytes(), bytes(weight for _, weight in pairs)
-        yield doc.vid, n, passage.first, passage.last, passage.length, *packed
+            own.extend(map(tids.__getitem__, doc.special))
+            weights += bytes(len(doc.special))
+        yield doc.vid, n, passage.first, passage.last, passage.length, own.tobytes(), weights
 
 
 def _write_block(
     conn: sqlite3.Connection,
     block: int,
     docs: list[Analysed],
-    weights: dict[int, dict[str, float]],
+    weights: dict[int, dict[str, int]],
     tids: dict[str, int],
 ) -> None:
-    vids: dict[int, list[int]] = defaultdict(list)
-    packed: dict[int, list[int]] = defaultdict(list)
-    live: Counter[int] = Counter()
-    summaries: Counter[int] = Counter()
+    found: dict[str, tuple[list[int], bytearray]] = defaultdict(lambda: ([], bytearray()))
     for doc in docs:
-        summary = doc.passages[0].terms
-        for term, weight in weights[doc.vid].items():
-            tid = tids[term]
-            vids[tid].append(doc.vid)
-            packed[tid].append(pack_weight(weight, term in summary))
-            if doc.entry.current:
-                live[tid] += 1
-                summaries[tid] += term in summary
-    rows = {tid: (live[tid], summaries[tid], array("I", vids[tid]).tobytes(), bytes(packed[tid])) for tid in vids}
+        for term, byte in weights[doc.vid].items():
+            vids, packed = found[term]
+            vids.append(doc.vid)
+            packed.append(byte)
+    closed = {doc.vid for doc in docs if not doc.entry.current}
+    rows = {tids[term]: _row(vids, packed, closed) for term, (vids, packed) in found.items()}
     for tid, old in _rows(conn, block, sorted(rows)):
         rows[tid] = _merged(old, rows[tid])
     conn.executemany(
         "INSERT OR REPLACE INTO ix_postings (block, tid, live, summaries, vids, weights) VALUES (?, ?, ?, ?, ?, ?)",
         [(block, tid, *rows[tid]) for tid in sorted(rows)],
     )
-    _count_block(conn, block, sum(doc.entry.current for doc in docs))
+    _count_block(conn, block, len(docs) - len(closed))
+
+
+def _row(vids: list[int], packed: bytearray, closed: set[int]) -> _Row:
+    current = packed
+    if closed:
+        current = bytearray(byte for vid, byte in zip(vids, packed, strict=True) if vid not in closed)
+    in_summary = sum(map((1).__and__, current))
+    return len(current), in_summary, array("I", vids).tobytes(), bytes(packed)
 
 
 def _merged(old: _Row, new: _Row) -> _Row:
