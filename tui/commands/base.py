@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -154,6 +155,11 @@ class Command(_Translated):
 
 class Group(_Translated, click.Group):
     """A command with commands below it."""
+
+
+def choice(values: type[StrEnum]) -> click.Choice[str]:
+    """Return the values of an enum as what an option may be."""
+    return click.Choice([member.value for member in values])
 
 
 command = partial(click.command, cls=Command)

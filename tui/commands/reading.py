@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from engine.model.enums import Kind, Mode, State, Type
+from engine.model.enums import Mode, State, Type
 from engine.model.memory import AsOf, Filter, Hit, Memory, Page, RecallPage, RecallQuery
 from engine.model.records import ContextPack
 from tui.commands import base
@@ -16,11 +16,6 @@ from tui.commands.times import UNTIL, local
 
 if TYPE_CHECKING:
     from engine.facade import Engine
-
-
-def choice(enum: type[Type] | type[Kind] | type[State] | type[Mode]) -> click.Choice[str]:
-    """Return the values of an enum as a choice."""
-    return click.Choice([member.value for member in enum])
 
 
 def memory_line(memory: Memory) -> str:
@@ -41,8 +36,8 @@ def memory_line(memory: Memory) -> str:
 @base.option("--limit", type=click.IntRange(1, 1000), default=None, help="cli.recall.limit")
 @base.option("--at", type=UNTIL, metavar="DATE", help="cli.recall.at")
 @base.option("--known-at", type=UNTIL, metavar="DATE", help="cli.recall.known_at")
-@base.option("--mode", type=choice(Mode), default="current", help="cli.recall.mode")
-@base.option("--type", "types", type=choice(Type), multiple=True, help="cli.recall.type")
+@base.option("--mode", type=base.choice(Mode), default="current", help="cli.recall.mode")
+@base.option("--type", "types", type=base.choice(Type), multiple=True, help="cli.recall.type")
 @base.option("--tag", "tags", multiple=True, help="cli.recall.tag")
 @base.option("--topic", "topics", multiple=True, help="cli.recall.topic")
 @base.option("--everywhere", is_flag=True, help="cli.recall.everywhere")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @base.group("review", invoke_without_command=True, help="cli.review.help")
-@base.option("--kind", "kinds", type=click.Choice([k.value for k in ReviewKind]), multiple=True, help="cli.review.kind")
-@base.option("--state", type=click.Choice([s.value for s in ReviewState]), default="open", help="cli.review.state")
+@base.option("--kind", "kinds", type=base.choice(ReviewKind), multiple=True, help="cli.review.kind")
+@base.option("--state", type=base.choice(ReviewState), default="open", help="cli.review.state")
 @base.option("--limit", type=click.IntRange(1, 10_000), default=50, help="cli.review.limit")
 @base.option("--full", is_flag=True, help="cli.review.full")
 @click.pass_context

@@ -16,11 +16,6 @@ from tui.commands.base import flat, t
 from tui.commands.times import SINCE
 
 
-def values(enum: type[Kind] | type[SaidBy] | type[Scope] | type[Type]) -> click.Choice[str]:
-    """Return the values of an enum as a choice."""
-    return click.Choice([member.value for member in enum])
-
-
 def write_lines(*results: WriteResult) -> Iterator[str]:
     """Show what became of each write."""
     for result in results:
@@ -40,16 +35,16 @@ def write_lines(*results: WriteResult) -> Iterator[str]:
 @base.option("--body", default="", help="cli.remember.body")
 @base.option("--body-file", type=click.Path(dir_okay=False, allow_dash=True), help="cli.remember.body_file")
 @base.option("--name", default="", help="cli.remember.name")
-@base.option("--type", "type_", type=values(Type), help="cli.remember.type")
-@base.option("--kind", type=values(Kind), default="fact", help="cli.remember.kind")
-@base.option("--said-by", type=values(SaidBy), help="cli.remember.said_by")
+@base.option("--type", "type_", type=base.choice(Type), help="cli.remember.type")
+@base.option("--kind", type=base.choice(Kind), default="fact", help="cli.remember.kind")
+@base.option("--said-by", type=base.choice(SaidBy), help="cli.remember.said_by")
 @base.option("--tag", "tags", multiple=True, help="cli.remember.tag")
 @base.option("--topic", "topics", multiple=True, help="cli.remember.topic")
 @base.option("--alias", "aliases", multiple=True, help="cli.remember.alias")
 @base.option("--subject", default="", help="cli.remember.subject")
 @base.option("--since", type=SINCE, metavar="DATE", help="cli.remember.since")
 @base.option("--until", type=SINCE, metavar="DATE", help="cli.remember.until")
-@base.option("--scope", type=values(Scope), help="cli.remember.scope")
+@base.option("--scope", type=base.choice(Scope), help="cli.remember.scope")
 @base.option("--triple", "triples", nargs=3, multiple=True, metavar="S R O", help="cli.remember.triple")
 @base.option("--replaces", metavar="REF", help="cli.remember.replaces")
 @base.option("--wrong", is_flag=True, help="cli.remember.wrong")
