@@ -13,12 +13,9 @@ from engine.model.clock import FixedClock
 from screenshots.svg_cjk import mend, to_png
 from tui.app import MemdeckApp
 from tui.i18n import LANGUAGES
-from tui.sample import play_year
+from tui.sample import SAMPLE_NOW, build_sample
 
 HERE = Path(__file__).parent
-NOW_MS = 1_793_000_000_000
-"""The moment that every picture shows: 2026-10-26."""
-
 
 @dataclass(frozen=True)
 class Scene:
@@ -32,7 +29,7 @@ class Scene:
 SCENES = (
     Scene("memories", ("j", "j", "space", "space")),
     Scene("memories-narrow", ("j", "j"), (80, 24)),
-    Scene("detail", ("slash", *"Tuesdays", "enter", "enter")),
+    Scene("detail", ("enter",)),
     Scene("form", ("n",)),
     Scene("chips", ("f",)),
     Scene("past", ("t", "minus", "minus", "left", "left", "left")),
@@ -47,6 +44,12 @@ SCENES = (
     Scene("help", ("question_mark",)),
     Scene("palette", ("colon",)),
 )
+
+
+def draw(store: Path, scene: Scene, language: str) -> str:
+    """Return the mended SVG of one scene over a store, which it leaves as it was."""
+    with tempfile.TemporaryDirectory() as place, open_engine(store, clock=FixedClock(SAMPLE_NOW), env={}) as engine:
+        return asyncio.run(picture(MemdeckApp(engine, lang=language, state_path=Path(place) / "state.json"), scene))
 
 
 async def picture(app: MemdeckApp, scene: Scene) -> str:
@@ -69,14 +72,12 @@ async def _settle(app: MemdeckApp) -> None:
 
 def main(names: list[str]) -> None:
     """Write NAME-LANGUAGE.svg and .png beside this file for the named scenes, or for all."""
-    clock = FixedClock(NOW_MS)
-    with tempfile.TemporaryDirectory() as place, open_engine(Path(place) / "sample", clock=clock, env={}) as engine:
-        play_year(engine, clock)
+    with tempfile.TemporaryDirectory() as place:
+        store = Path(place) / "sample"
+        build_sample(store)
         for scene in SCENES:
             for language in LANGUAGES if not names or scene.name in names else ():
-                app = MemdeckApp(engine, lang=language, state_path=Path(place) / "state.json")
-                svg = asyncio.run(picture(app, scene))
-                (Path(place) / "state.json").unlink(missing_ok=True)
+                svg = draw(store, scene, language)
                 (HERE / f"{scene.name}-{language}.svg").write_text(svg, encoding="utf-8")
                 to_png(svg, HERE / f"{scene.name}-{language}.png")
                 sys.stdout.write(f"{scene.name}-{language}\n")

@@ -125,6 +125,8 @@ ACTIONS: Mapping[str, Action] = {
         _a("settings.snapshot", "n", "create_snapshot", footer=4),
         _a("settings.restore", "r", "restore_snapshot", footer=3, danger="forever"),
         _a("settings.doctor", "d", "doctor", writes=False, footer=4),
+        _a("settings.mend", "F", "doctor"),
+        _a("settings.lift", "l", "lift_tombstone"),
         _a("settings.import", "i", "run_import"),
         _a("settings.connect", "C"),
         _a("connect.write", "a", footer=6),

@@ -31,7 +31,7 @@ from tui.widgets.bars import StatusLine
 from tui.work import Work
 
 if TYPE_CHECKING:
-    from engine.facade import Engine, UndoResult
+    from engine.facade import Engine
 
 POLL_SECONDS = 0.5
 """How often the store is asked whether anybody wrote."""
@@ -57,7 +57,7 @@ class MemdeckApp(Flows):
         BLANK: Screen,
     }
     COMMANDS: ClassVar[set[Any]] = {ActionProvider}
-    ENABLE_COMMAND_PALETTE = True
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]
 
     counts: reactive[Counts | None] = reactive(None)
     """The numbers of the status line, as of the last change of the store."""
@@ -171,12 +171,12 @@ class MemdeckApp(Flows):
         """Do again what was undone last."""
         self.work.write(lambda: self.engine.redo(OWNER), self._redone)
 
-    def undone(self, result: UndoResult) -> None:
+    def undone(self, result: Any) -> None:
         """Say what was taken back."""
         self.say(t("app.undone", op=", ".join(map(str, result.undone))))
         self.look()
 
-    def _redone(self, result: UndoResult) -> None:
+    def _redone(self, result: Any) -> None:
         self.say(t("app.redone", op=", ".join(map(str, result.undone))))
         self.look()
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -33,13 +32,12 @@ class DeckScreen(Screen[Any]):
     AUTO_FOCUS = ""
     NAME: ClassVar[str]
     TAB: ClassVar[str] = ""
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]
 
     def __init__(self) -> None:
         super().__init__()
         self._stale = False
         for binding in actions.bindings(self.NAME, self.deck.keymap):
-            self._bindings._add_binding(cast(Binding, binding))
+            self._bindings._add_binding(binding)
 
     @property
     def deck(self) -> MemdeckApp:

@@ -25,7 +25,7 @@ from tui.screens.review import ReviewScreen
 from tui.words import REVIEW_TAB
 
 if TYPE_CHECKING:
-    from engine.facade import Engine, FoundMemories
+    from engine.facade import Engine
     from tui.work import Work
 
 
@@ -94,7 +94,7 @@ class Flows(App[None]):
         """Ask where to import from, offering what other tools hold on this machine."""
         self.work.read(self, "places", self.engine.found_memories, self._choose_place)
 
-    def _choose_place(self, places: list[FoundMemories]) -> None:
+    def _choose_place(self, places: list[Any]) -> None:
         def typed(text: str | None) -> None:
             if text:
                 self.open(ImportScreen(Path(text).expanduser()))

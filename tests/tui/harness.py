@@ -70,6 +70,13 @@ class Walk:
             self._send(_character_to_key(char), char)
         await self.settle()
 
+    def paste(self, text: str) -> None:
+        """Paste a text as a terminal does."""
+        event = events.Paste(text)
+        event.set_sender(self.app)
+        assert self.app._driver is not None
+        self.app._driver.send_message(event)
+
     def _send(self, key: str, char: str | None = None) -> None:
         driver = self.app._driver
         assert driver is not None

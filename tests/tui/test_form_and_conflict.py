@@ -143,17 +143,15 @@ async def test_the_detail_shows_every_version_and_who_wrote_it(desk):
 
 
 async def test_a_paste_that_would_hold_everything_up_is_refused(desk):
-    from textual.events import Paste
-
     async with walking(desk.engine) as walk:
         await walk.press("n")
         body = walk.screen.query_one("#body")
         body.focus()
         await walk.settle()
-        body.post_message(Paste("部署\n" * 100_000))
+        walk.paste("部署\n" * 100_000)
         await walk.settle()
         assert body.text == ""
         assert "at once" in walk.said()
-        body.post_message(Paste("部署\n" * 100))
+        walk.paste("部署\n" * 100)
         await walk.settle()
         assert body.text == "部署\n" * 100

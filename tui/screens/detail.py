@@ -51,13 +51,13 @@ class DetailScreen(MemoryVerbs):
 
     def __init__(self, id: int) -> None:
         super().__init__()
-        self._id = id
+        self._number = id
         self._versions: dict[int, Memory] = {}
         self._operations: list[Operation] = []
 
     def body(self) -> Iterable[Widget]:
         """Return title, versions and the chosen version."""
-        yield Static(t("screen.detail.title", ref=f"mem-{self._id}"), id="title", markup=False)
+        yield Static(t("screen.detail.title", ref=f"mem-{self._number}"), id="title", markup=False)
         with Container(id="main"):
             yield VersionTable(id="versions")
             with VerticalScroll(id="changes", can_focus=False):
@@ -69,8 +69,8 @@ class DetailScreen(MemoryVerbs):
 
     def reload(self) -> None:
         """Read all versions and the operations that touched the memory."""
-        engine, ref = self.deck.engine, f"mem-{self._id}"
-        self.read("history", lambda: (engine.history(OWNER, ref), engine.log(memory=self._id)), self._take)
+        engine, ref = self.deck.engine, f"mem-{self._number}"
+        self.read("history", lambda: (engine.history(OWNER, ref), engine.log(memory=self._number)), self._take)
 
     def _take(self, found: tuple[list[Memory], list[Operation]]) -> None:
         versions, self._operations = found
@@ -101,11 +101,11 @@ class DetailScreen(MemoryVerbs):
 
     def targets(self) -> Sequence[int]:
         """Return the one memory that is shown."""
-        return [self._id]
+        return [self._number]
 
     def current_id(self) -> int | None:
         """Return its number: verbs act on its newest version, whichever is shown."""
-        return self._id
+        return self._number
 
     def do_detail_older(self) -> None:
         """Show the version before."""

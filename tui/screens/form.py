@@ -31,13 +31,12 @@ LINE_MOST = 4000
 class BodyArea(TextArea):
     """The body; refuses a paste that would hold everything up."""
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    def on_paste(self, event: events.Paste) -> None:
+        """Keep an endless paste from the handler of the base class."""
         if len(event.text) > PASTE_MOST:
             event.prevent_default()
             event.stop()
             self.notify(t("screen.form.too_much", n=PASTE_MOST), severity="warning", markup=False)
-        else:
-            await super()._on_paste(event)
 
 
 class FormScreen(DeckScreen):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from textual import on
 from textual.containers import Container, VerticalScroll
@@ -20,9 +20,6 @@ from tui.i18n import t
 from tui.text import visible
 from tui.widgets.bars import StatusLine
 from tui.widgets.row_table import Cell, RowTable
-
-if TYPE_CHECKING:
-    from engine.facade import ImportPlan
 
 
 class RemarkTable(RowTable[tuple[int, tuple[str, int, str, str]]]):
@@ -48,7 +45,7 @@ class ImportScreen(DeckScreen):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        self._plan: ImportPlan | None = None
+        self._plan: Any = None
         self._remarks: list[tuple[str, int, str, str]] = []
         self._state = "reading"
         self._progress = (0, 0)
@@ -82,7 +79,7 @@ class ImportScreen(DeckScreen):
         self.deck.fail(error)
         self.deck.leave(self)
 
-    def _planned(self, plan: ImportPlan) -> None:
+    def _planned(self, plan: Any) -> None:
         self._plan = plan
         self._state = "planned" if plan.memories else "nothing"
         self._remarks = [(p.file, p.line, p.kind, p.message) for p in plan.problems]

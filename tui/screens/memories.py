@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 from textual import on
 from textual.containers import Container
@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from engine.model.memory import Filter, Memory
+from engine.model.records import Named
 from tui import chips
 from tui.actions import ACTIONS, shown_key
 from tui.deck import OWNER
@@ -28,9 +29,6 @@ from tui.widgets.card import MemoryCard
 from tui.widgets.memory_table import MemoryTable
 from tui.widgets.row_table import RowTable
 from tui.widgets.time_bar import TimeBar
-
-if TYPE_CHECKING:
-    from engine.facade import FoundMemories
 
 ORDERS = ("newest", "oldest", "changed", "name")
 TYPING_PAUSE = 0.1
@@ -224,7 +222,7 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         engine = self.deck.engine
         self.read("chips", lambda: (engine.topics(), engine.tags()), self._choose_chips)
 
-    def _choose_chips(self, known: tuple[list[chips.Named], list[chips.Named]]) -> None:
+    def _choose_chips(self, known: tuple[list[Named], list[Named]]) -> None:
         options = chips.options(*known)
         dialog = ChooseDialog(t("app.filter.chips"), options, chosen=chips.chosen(self.filter), many=True)
         self.app.push_screen(dialog, lambda ids: self.narrow(**chips.changes(ids or ())))
@@ -285,7 +283,7 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
             return
         self.read("places", self.deck.engine.found_memories, self._greet)
 
-    def _greet(self, places: list[FoundMemories]) -> None:
+    def _greet(self, places: list[Any]) -> None:
         lines = [t("screen.welcome.title"), ""]
         for action in ("browse.import", "browse.connect", "memory.new"):
             key = shown_key(self.deck.keymap.get(action, ACTIONS[action].keys)[0])
@@ -307,5 +305,5 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         self.deck.show_connect()
 
 
-def _place(place: FoundMemories) -> str:
+def _place(place: Any) -> str:
     return visible(t("screen.import.place", tool=place.title, n=place.files, path=place.path))

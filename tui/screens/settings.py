@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from engine.model.records import Finding, SettingInfo, SnapshotInfo
+from engine.model.records import Finding, SettingInfo, SnapshotInfo, TombstoneInfo
 from tui.deck import OWNER, DeckScreen
 from tui.i18n import has, t
 from tui.modals.dialogs import ChooseDialog, PromptDialog, TypedConfirmDialog
@@ -23,12 +23,16 @@ from tui.widgets.row_table import Cell, RowTable
 _LEVELS = {"ok": "row--good", "hint": "row--dim", "warning": "row--warn", "error": "row--bad"}
 
 
+Item = str | SettingInfo | SnapshotInfo | TombstoneInfo | Finding
+"""What a line can be; a text is a heading."""
+
+
 @dataclass(frozen=True)
 class Line:
-    """One line of the tab: a heading, a setting, a snapshot or a finding; `at` is its place."""
+    """One line of the tab; `at` is its place."""
 
     at: int
-    item: str | SettingInfo | SnapshotInfo | Finding
+    item: Item
 
 
 class LineTable(RowTable[Line]):
@@ -57,6 +61,14 @@ class LineTable(RowTable[Line]):
                 Cell(f"{item.memories} {t('screen.settings.memories')}", 18, "row--accent"),
                 Cell(item.reason or item.name, 0, "row--bad" if item.good is False else "row--dim"),
             )
+        if isinstance(item, TombstoneInfo):
+            blocked = t("screen.settings.blocked", n=item.blocked)
+            name = f"mem-{item.memory_id}" if item.memory_id else item.fingerprint[:12]
+            return (
+                Cell(moment(item.at_ms) + " ", 18),
+                Cell(name, 14),
+                Cell(f"{item.reason} · {blocked}", 0, "row--dim"),
+            )
         if isinstance(item, Finding):
             word = t(f"screen.settings.level.{item.level}")
             return (Cell(word, 9, _LEVELS.get(item.level, "")), Cell(item.check, 16), Cell(item.message, 0))
@@ -80,6 +92,7 @@ class SettingsScreen(DeckScreen):
         super().__init__()
         self._settings: list[SettingInfo] = []
         self._snapshots: list[SnapshotInfo] = []
+        self._tombstones: list[TombstoneInfo] = []
         self._findings: list[Finding] | None = None
         self._lines: list[Line] = []
 
@@ -98,21 +111,23 @@ class SettingsScreen(DeckScreen):
     def reload(self) -> None:
         """Read settings and snapshots again."""
         engine = self.deck.engine
-        self.read("settings", lambda: (engine.settings(), engine.snapshots()), self._take)
+        self.read("settings", lambda: (engine.settings(), engine.snapshots(), engine.tombstones()), self._take)
 
-    def _take(self, found: tuple[list[SettingInfo], list[SnapshotInfo]]) -> None:
+    def _take(self, found: tuple[list[SettingInfo], list[SnapshotInfo], list[TombstoneInfo]]) -> None:
         first = not self._lines
-        self._settings, self._snapshots = found
+        self._settings, self._snapshots, self._tombstones = found
         self._list()
         if first:
             self.table.cursor = 1
 
     def _list(self) -> None:
-        items: list[str | SettingInfo | SnapshotInfo | Finding] = [t("screen.settings.settings"), *self._settings]
-        items.append(t("screen.settings.snapshots"))
-        items += sorted(self._snapshots, key=lambda snapshot: -snapshot.at_ms)
+        newest_first = sorted(self._snapshots, key=lambda snapshot: -snapshot.at_ms)
+        items: list[Item] = [t("screen.settings.settings"), *self._settings]
+        items += [t("screen.settings.snapshots"), *newest_first]
         if not self._snapshots:
             items.append("  " + t("screen.settings.no_snapshots"))
+        items.append(t("screen.settings.tombstones"))
+        items += self._tombstones or ["  " + t("screen.settings.no_tombstones")]
         items.append(t("screen.settings.findings"))
         items += ["  " + t("screen.settings.no_findings")] if self._findings is None else self._findings
         self._lines = [Line(at, item) for at, item in enumerate(items)]
@@ -122,7 +137,7 @@ class SettingsScreen(DeckScreen):
     def _rows_wanted(self, wanted: RowTable.RowsWanted) -> None:
         self.table.fill(wanted, [self._lines[id] for id in wanted.ids if id < len(self._lines)])
 
-    def _current(self) -> str | SettingInfo | SnapshotInfo | Finding | None:
+    def _current(self) -> Item | None:
         at = self.table.current_id
         return self._lines[at].item if at is not None and at < len(self._lines) else None
 
@@ -153,6 +168,8 @@ class SettingsScreen(DeckScreen):
             return t("screen.settings.pick_setting")
         if id == "settings.reset" and isinstance(item, SettingInfo) and item.origin != "stored":
             return t("screen.settings.not_stored")
+        if id == "settings.lift" and not isinstance(item, TombstoneInfo):
+            return t("screen.settings.pick_tombstone")
         if id == "settings.restore" and not isinstance(item, SnapshotInfo):
             return t("screen.settings.pick_snapshot")
         return ""
@@ -241,10 +258,24 @@ class SettingsScreen(DeckScreen):
         question = t("screen.settings.restore_ask", name=snapshot.name, n=snapshot.memories, at=moment(snapshot.at_ms))
         self.app.push_screen(TypedConfirmDialog(question, f"restore {snapshot.memories}"), run)
 
+    def do_settings_lift(self) -> None:
+        """Allow forgotten content to come back."""
+        item = self._current()
+        if isinstance(item, TombstoneInfo):
+            self.write(
+                lambda: self.deck.engine.lift_tombstone(OWNER, item.fingerprint),
+                lambda _: self.deck.say(t("screen.settings.lifted"), undoable=True),
+            )
+
     def do_settings_doctor(self) -> None:
         """Check everything."""
         self.query_one(StatusLine).place(t("screen.settings.checking"))
         self.read("doctor", self.deck.engine.doctor, self._found)
+
+    def do_settings_mend(self) -> None:
+        """Check everything and mend what needs no choice."""
+        self.query_one(StatusLine).place(t("screen.settings.checking"))
+        self.write(lambda: self.deck.engine.doctor(fix=True), self._found)
 
     def _found(self, findings: list[Finding]) -> None:
         self._findings = findings

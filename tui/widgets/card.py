@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
@@ -18,7 +19,7 @@ _STATE_LOOK = {State.ACTIVE: "$success", State.QUARANTINED: "$warning", State.DE
 class MemoryCard(VerticalScroll, can_focus=False):
     """The preview: scrolls by mouse or with the pane focused; shows one memory or says that there is none."""
 
-    def compose(self):
+    def compose(self) -> ComposeResult:
         """Make the one piece of text that the card is."""
         yield Static(id="card-text")
 

@@ -6,7 +6,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -60,7 +60,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False)
     class RowsWanted(Message):
         """Rows on or near the window are missing."""
 
-        def __init__(self, table: RowTable[Row], page: int, ids: Sequence[int], epoch: int) -> None:
+        def __init__(self, table: RowTable[Any], page: int, ids: Sequence[int], epoch: int) -> None:
             super().__init__()
             self.table = table
             self.page = page
@@ -68,19 +68,19 @@ class RowTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False)
             self.epoch = epoch
 
         @property
-        def control(self) -> RowTable[Row]:
+        def control(self) -> RowTable[Any]:
             """The table that asks."""
             return self.table
 
     class CursorMoved(Message):
         """Another row is under the cursor, or the same row was hydrated anew."""
 
-        def __init__(self, table: RowTable[Row]) -> None:
+        def __init__(self, table: RowTable[Any]) -> None:
             super().__init__()
             self.table = table
 
         @property
-        def control(self) -> RowTable[Row]:
+        def control(self) -> RowTable[Any]:
             """The table whose cursor moved."""
             return self.table
 
@@ -225,6 +225,7 @@ class RowTable(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False)
             self._strips.clear()
             self.refresh()
         self._keep_in_view()
+        self.row_at(new)
         self.post_message(self.CursorMoved(self))
 
     def page_rows(self) -> int:
