@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Hashable
+import threading
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 
@@ -12,13 +13,11 @@ from dataclasses import dataclass, field
 class Candidates:
     """A SQL condition over `versions AS v` with its parameters; it holds for the versions that may be returned.
 
-    A condition with sub-queries is fine: it is part of `SELECT v.vid FROM versions AS v WHERE ...`. `key` names the
-    answer for as long as the store is unchanged, where the parameters say more than that (the time now).
+    A condition with sub-queries is fine: it is part of `SELECT v.vid FROM versions AS v WHERE ...`.
     """
 
     sql: str = ""
     params: tuple[object, ...] = ()
-    key: Hashable | None = field(default=None, compare=False)
 
 
 EVERYTHING = Candidates()
@@ -27,34 +26,50 @@ ASK_ALL = 2_000
 """When a search must judge more versions than this, the whole store is judged at once and the answer kept."""
 
 _KEPT = 8
+_Key = tuple[str, tuple[object, ...]]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """One byte per version id, right as long as the clock stands in `since <= now < until`."""
+
+    allowed: bytearray
+    since: int
+    until: float
 
 
 @dataclass
 class Admission:
-    """Judges versions by a condition on one connection, and remembers answers until the store changes."""
+    """Judges versions by a condition on one connection, and remembers answers until the store changes.
+
+    A parameter that equals the time of the search is taken for the clock: as it moves on, an answer stays right until
+    the next validity of any version begins or ends.
+    """
 
     conn: sqlite3.Connection
     _state: tuple[int, int] = (-1, -1)
-    _known: dict[Hashable, bytearray] = field(default_factory=dict)
+    _known: dict[_Key, _Answer] = field(default_factory=dict)
 
-    def admitted(self, where: Candidates, vids: Collection[int]) -> Collection[int]:
+    def admitted(self, where: Candidates, vids: Collection[int], now_ms: int) -> Collection[int]:
         """Return those of `vids` that the condition admits."""
         if not where.sql or not vids:
             return vids
-        allowed = self._kept(where)
-        if allowed is None:
+        key = where.sql, tuple("now" if value == now_ms else value for value in where.params)
+        answer = self._kept(key, now_ms)
+        if answer is None:
             if len(vids) <= ASK_ALL:
                 return self._ask(where, vids)
-            allowed = self._ask_all(where)
-        size = len(allowed)
+            answer = self._ask_all(where, key, now_ms)
+        allowed, size = answer.allowed, len(answer.allowed)
         return [vid for vid in vids if vid < size and allowed[vid]]
 
-    def _kept(self, where: Candidates) -> bytearray | None:
+    def _kept(self, key: _Key, now_ms: int) -> _Answer | None:
         state = (int(self.conn.execute("PRAGMA data_version").fetchone()[0]), self.conn.total_changes)
         if state != self._state:
             self._state = state
             self._known.clear()
-        return self._known.get(_key(where))
+        answer = self._known.get(key)
+        return answer if answer is not None and answer.since <= now_ms < answer.until else None
 
     def _ask(self, where: Candidates, vids: Collection[int]) -> list[int]:
         rows = self.conn.execute(
@@ -63,16 +78,32 @@ class Admission:
         )
         return [vid for (vid,) in rows]
 
-    def _ask_all(self, where: Candidates) -> bytearray:
+    def _ask_all(self, where: Candidates, key: _Key, now_ms: int) -> _Answer:
         last = self.conn.execute("SELECT coalesce(max(vid), 0) FROM versions").fetchone()[0]
         allowed = bytearray(last + 1)
         for (vid,) in self.conn.execute(f"SELECT v.vid FROM versions AS v WHERE {where.sql}", where.params):
             allowed[vid] = 1
+        until = float("inf")
+        if "now" in key[1]:
+            bounds = self.conn.execute(
+                "SELECT min(CASE WHEN valid_from > ?1 THEN valid_from END),"
+                " min(CASE WHEN valid_to > ?1 THEN valid_to END)"
+                " FROM versions",
+                (now_ms,),
+            ).fetchone()
+            until = min((bound for bound in bounds if bound is not None), default=until)
         if len(self._known) >= _KEPT:
             self._known.pop(next(iter(self._known)))
-        self._known[_key(where)] = allowed
-        return allowed
+        answer = self._known[key] = _Answer(allowed, now_ms, until)
+        return answer
 
 
-def _key(where: Candidates) -> Hashable:
-    return (where.sql, where.params) if where.key is None else (where.sql, where.key)
+_of_thread = threading.local()
+
+
+def admission_of(conn: sqlite3.Connection) -> Admission:
+    """Return what this thread remembers of a connection; the last connection asked about is the one remembered."""
+    known: Admission | None = getattr(_of_thread, "admission", None)
+    if known is None or known.conn is not conn:
+        known = _of_thread.admission = Admission(conn)
+    return known

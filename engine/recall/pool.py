@@ -10,12 +10,11 @@ import heapq
 import math
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from engine.recall.analyse import Query
-from engine.recall.candidates import Admission, Candidates
 from engine.recall.dates import DateSpan
 from engine.store import index_reader as index
 from engine.store.cohesion import COHESION
@@ -65,6 +64,9 @@ COMMON_SHARE, RARE_ENOUGH = 0.005, 4
 WEAK_LIMIT = 50_000
 """A field or character that more versions share finds nothing alone."""
 
+
+Admits = Callable[[Collection[int]], Collection[int]]
+"""Returns those of some versions that a search may return."""
 
 Place = tuple[int, int]
 """A thread and a position in it."""
@@ -143,17 +145,10 @@ def _in_calendar(day: date, days: int) -> bool:
     return 2 < day.toordinal() + days < date.max.toordinal()
 
 
-def gather(
-    conn: sqlite3.Connection,
-    asked: Query,
-    found: Lookup,
-    dates: list[DateSpan],
-    where: Candidates,
-    admission: Admission,
-) -> Pool:
+def gather(conn: sqlite3.Connection, asked: Query, found: Lookup, dates: list[DateSpan], admits: Admits) -> Pool:
     """Find all matches and choose the versions to be ranked."""
     scores = _matches(asked, found, dates)
-    allowed = admission.admitted(where, scores)
+    allowed = admits(scores)
     if len(allowed) < len(scores):
         scores = {vid: scores[vid] for vid in allowed}
     head = set(heapq.nlargest(HEAD, scores, key=scores.__getitem__))
@@ -163,14 +158,14 @@ def gather(
             extra[vid] = extra.get(vid, 0.0) + gain
     if extra:
         best = heapq.nlargest(HEAD, extra.keys() - head, key=lambda vid: extra[vid] + scores.get(vid, 0.0))
-        head.update(admission.admitted(where, best))
+        head.update(admits(best))
     docs = {doc.vid: doc for doc in index.docs(conn, head)}
     places = {doc.vid: (doc.thread, doc.seq) for doc in docs.values() if doc.thread is not None and doc.seq is not None}
     if (index.statistic(conn, COHESION) or 1.0) < COHESIVE:
         return Pool(scores, docs, {})
     nearest = set(heapq.nlargest(NEAR, docs, key=lambda vid: scores.get(vid, 0.0) + extra.get(vid, 0.0)))
     around = _surroundings(conn, places, nearest)
-    admitted = set(admission.admitted(where, around.keys() - docs.keys()))
+    admitted = set(admits(around.keys() - docs.keys()))
     around = {vid: place for vid, place in around.items() if vid in admitted or vid in docs}
     beside = _within_reach((places[vid] for vid in nearest if vid in places), around) - docs.keys()
     docs.update((doc.vid, doc) for doc in index.docs(conn, beside))

@@ -10,7 +10,7 @@ from dataclasses import field as default
 
 from engine.recall import pool as stage
 from engine.recall.analyse import Query, analyse
-from engine.recall.candidates import EVERYTHING, Admission, Candidates
+from engine.recall.candidates import EVERYTHING, Candidates, admission_of
 from engine.recall.dates import dates_in
 from engine.recall.ranking import rank, total
 from engine.store.index_reader import spans
@@ -21,7 +21,7 @@ class TextHit:
     """One version that matches: `lines` is the best paragraph of its body, counted from 1, None for the summary.
 
     `field` says where the best match stands: summary, body, or context when only what surrounds the memory matches.
-    `parts` holds the addends of `score` by name, for receipts.
+    `parts` holds the addends of `score` by name, `why` what another channel has to say of it, for receipts.
     """
 
     vid: int
@@ -30,6 +30,7 @@ class TextHit:
     terms: tuple[str, ...]
     lines: tuple[int, int] | None
     parts: Mapping[str, float] = default(default_factory=dict)
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,35 +80,31 @@ def search_text(
     limit: int = 10,
     offset: int = 0,
     now_ms: int = 0,
-    admission: Admission | None = None,
 ) -> TextResult:
     """Return the versions that match `query`, among those that `where` admits; never raises for any text.
 
-    `now_ms` (UTC milliseconds) is what "last week" is seen from. An `admission` that is kept from one search to the
-    next on the same connection spares judging the whole store again.
+    `now_ms` (UTC milliseconds) is what "last week" is seen from, and the clock where `where` has it as a parameter.
     """
-    ranking = rank_text(conn, query, where=where, now_ms=now_ms, admission=admission)
-    hits = [_hit(conn, vid, score, ranking) for score, vid in ranking.page(limit, offset)]
-    return TextResult(ranking.count, tuple(hits))
+    ranking = rank_text(conn, query, where=where, now_ms=now_ms)
+    return TextResult(ranking.count, tuple(text_hits(conn, ranking, limit, offset)))
 
 
-def rank_text(
-    conn: sqlite3.Connection,
-    query: str,
-    *,
-    where: Candidates = EVERYTHING,
-    now_ms: int = 0,
-    admission: Admission | None = None,
-) -> Ranking:
+def rank_text(conn: sqlite3.Connection, query: str, *, where: Candidates = EVERYTHING, now_ms: int = 0) -> Ranking:
     """Return all matches in order, without looking for paragraphs; for fusion with other channels."""
     asked: Query = analyse(query)
     today = stage.local_day(now_ms)
     dates = [] if today is None else dates_in(query[:1000], today)
     found = stage.look_up(conn, asked, dates)
-    pool = stage.gather(conn, asked, found, dates, where, admission or Admission(conn))
+    admission = admission_of(conn)
+    pool = stage.gather(conn, asked, found, dates, lambda vids: admission.admitted(where, vids, now_ms))
     parts = rank(conn, asked, found, pool, dates)
     head = sorted((-score, vid) for vid, score in total(pool, parts.values()).items())
     return Ranking(found, parts, tuple((-score, vid) for score, vid in head), pool.scores)
+
+
+def text_hits(conn: sqlite3.Connection, ranking: Ranking, limit: int, offset: int = 0) -> list[TextHit]:
+    """Return a page of a ranking with the best paragraph of each version."""
+    return [_hit(conn, vid, score, ranking) for score, vid in ranking.page(limit, offset)]
 
 
 def _hit(conn: sqlite3.Connection, vid: int, score: float, ranking: Ranking) -> TextHit:

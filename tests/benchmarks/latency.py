@@ -16,7 +16,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-from engine.recall.candidates import Admission, Candidates
+from engine.recall.candidates import Candidates
 from engine.recall.text import search_text
 from engine.store import postings
 from tests.benchmarks.synthetic import START_MS, memories, questions
@@ -50,11 +50,11 @@ def build(path: Path, size: int) -> float:
     """Make a store of `size` memories in batches of one transaction each; return the seconds it took."""
     conn = sqlite3.connect(path)
     conn.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;" + postings.SCHEMA)
-    conn.execute("CREATE TABLE versions (vid INTEGER PRIMARY KEY, op_to INTEGER, valid_from INTEGER)")
+    conn.execute("CREATE TABLE versions (vid INTEGER PRIMARY KEY, op_to INTEGER, valid_from INTEGER, valid_to)")
     source = memories(size)
     spent = 0.0
     while batch := list(islice(source, 10_000)):
-        conn.executemany("INSERT INTO versions VALUES (?, NULL, ?)", [(vid, e.dated_ms) for vid, e in batch])
+        conn.executemany("INSERT INTO versions VALUES (?, NULL, ?, NULL)", [(vid, e.dated_ms) for vid, e in batch])
         start = time.perf_counter()
         postings.index_many(conn, batch)
         conn.commit()
@@ -73,7 +73,7 @@ def single_writes(path: Path, size: int) -> list[float]:
 
         def write(vid: int = vid, entry: postings.IndexEntry = entry) -> None:
             with conn:
-                conn.execute("INSERT INTO versions VALUES (?, NULL, 0)", (vid,))
+                conn.execute("INSERT INTO versions VALUES (?, NULL, 0, NULL)", (vid,))
                 postings.index_version(conn, vid, entry)
 
         times.append(timed(write))
@@ -111,12 +111,11 @@ def measure(size: int) -> None:
         writes = single_writes(path, size)
         print(f"  one write       p50 {percentile(writes, 0.5):7.1f}  p95 {percentile(writes, 0.95):7.1f} ms")
         conn = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        admission = Admission(conn)
         every: list[float] = []
         for kind, asked in questions(QUESTIONS).items():
 
             def ask(text: str) -> None:
-                search_text(conn, text, where=CURRENT, now_ms=START_MS, admission=admission)
+                search_text(conn, text, where=CURRENT, now_ms=START_MS)
 
             for text in asked[:3]:
                 ask(text)

@@ -17,14 +17,14 @@ from engine.store.postings import IndexEntry
 def conn() -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(":memory:")
     connection.executescript(ix.SCHEMA)
-    connection.execute("CREATE TABLE versions (vid INTEGER PRIMARY KEY, op_to INTEGER)")
+    connection.execute("CREATE TABLE versions (vid INTEGER PRIMARY KEY, op_to, valid_from DEFAULT 0, valid_to)")
     yield connection
     connection.close()
 
 
 def add(conn: sqlite3.Connection, vid: int, text: str, body: str = "", **fields: object) -> None:
     ix.index_version(conn, vid, IndexEntry(vid, description=text, body=body, **fields))  # type: ignore[arg-type]
-    conn.execute("INSERT INTO versions VALUES (?, NULL)", (vid,))
+    conn.execute("INSERT INTO versions (vid) VALUES (?)", (vid,))
 
 
 def found(conn: sqlite3.Connection, query: str, **more: object) -> list[int]:
@@ -106,3 +106,21 @@ def test_the_best_paragraph_is_named_by_its_lines(conn: sqlite3.Connection) -> N
     hit = search_text(conn, "when does the gateway certificate expire").hits[0]
     assert (hit.field, hit.lines) == ("body", (5, 6))
     assert set(hit.terms) == {"gateway", "certif", "expir"}
+
+
+def test_a_kept_answer_follows_the_clock_and_the_store(
+    conn: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.recall.candidates.ASK_ALL", 3)
+    for vid in range(1, 9):
+        add(conn, vid, f"gateway {vid}")
+    conn.execute("UPDATE versions SET valid_to = 500 WHERE vid = 3")
+    conn.execute("UPDATE versions SET valid_from = 700 WHERE vid = 4")
+
+    def total(now: int) -> int:
+        where = Candidates("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", (now, now))
+        return search_text(conn, "gateway", where=where, now_ms=now).total
+
+    assert [total(now) for now in (400, 499, 500, 699, 700, 400)] == [7, 7, 6, 6, 7, 7]
+    conn.execute("UPDATE versions SET valid_to = 100 WHERE vid = 5")
+    assert total(400) == 6
