@@ -84,6 +84,8 @@ def plan_undo(tx: Tx, ops: Collection[int]) -> Plan:
     for label in _erased(tx, touched):
         del touched[label]
     free = {label: rows for label, rows in touched.items() if label not in blocked}
+    if blocked and not any(row.table.touching for rows in free.values() for row in rows):
+        free = {}  # what is left is only evidence, or a tag that the objects left alone carry
     differing = [row for rows in free.values() for row in rows if not _same(row)]
     return Plan(
         tuple((row.table, row.key) for row in differing if row.now is not None),

@@ -106,6 +106,9 @@ def _draft(old: Memory, changes: Mapping[str, object]) -> Draft:
         "confidence": old.confidence, "baseline": old.baseline, "baseline_priority": old.baseline_priority,
         "scene": old.scene, "scene_sub": old.scene_sub, "perception": old.perception, "extra": old.extra,
     }  # fmt: skip
+    if not {"valid_from", "valid_to"} & changes.keys():
+        # What was superseded at the moment it began is true at no time; that is no reason to refuse another change.
+        values["valid_to"] = None
     for name, value in changes.items():
         values["text" if name == "description" else name] = _typed(name, value)
     if values["scope"] is not Scope.GLOBAL and "scope" in changes and values["scope"] is not old.scope:

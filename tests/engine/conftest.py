@@ -9,7 +9,7 @@ import pytest
 
 from engine.facade import Engine, open_engine
 from engine.model.clock import FixedClock
-from tests.engine.kit import day
+from tests.engine.kit import day, do_not_wait_for_the_disk
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def store_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def engine(store_dir: Path, clock: FixedClock) -> Iterator[Engine]:
-    """Return an open, empty store."""
+    """Return an open, empty store that does not wait for the disk; what has to survive a crash opens its own."""
     with open_engine(store_dir, clock=clock, env={}) as opened:
+        do_not_wait_for_the_disk(opened)
         yield opened
