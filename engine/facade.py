@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from engine.model.clock import Clock
-from engine.model.enums import Origin, ReviewKind
+from engine.model.enums import Mode, Origin, ReviewKind
 from engine.model.errors import MemdeckError, invalid
+from engine.model.graph import ArchivedFact, FactConflict, GraphResult, Introspection
 from engine.model.memory import NOW, AsOf, Caller, Draft, Filter, Memory, Page, RecallPage, RecallQuery, WriteResult
 from engine.model.records import (
     Change,
@@ -44,6 +45,7 @@ from engine.usecases import (
     changing,
     contexts,
     forgetting,
+    graphs,
     reading,
     remembering,
     reviewing,
@@ -351,6 +353,41 @@ class Engine:
     def topics(self) -> list[Named]:
         """Return all topics with their counts."""
         return reading.topics(self._desk)
+
+    def graph(
+        self,
+        by: Caller,
+        query: str = "",
+        seeds: Sequence[str] = (),
+        depth: int = 2,
+        days: float | None = None,
+        session: str | None = None,
+        *,
+        mode: Mode = Mode.CURRENT,
+        as_of: AsOf = NOW,
+        everywhere: bool = False,
+    ) -> GraphResult:
+        """Return the entities and relations around what a question or `seeds` name (T9 to T13)."""
+        return graphs.graph(
+            self._desk, by, query, seeds=seeds, depth=depth, days=days, session=session, mode=mode, as_of=as_of,
+            everywhere=everywhere,
+        )  # fmt: skip
+
+    def introspect(self, by: Caller, session: str | None = None) -> Introspection:
+        """Return what a session put into the graph (T15)."""
+        return graphs.introspect(self._desk, by, session)
+
+    def archived_facts(self, by: Caller, *, days: float | None = None, keyword: str = "") -> list[ArchivedFact]:
+        """Return relations of archived memories, newest first (T20)."""
+        return graphs.archived_facts(self._desk, by, days=days, keyword=keyword)
+
+    def fact_conflicts(self, by: Caller) -> list[FactConflict]:
+        """Return current facts that exclude each other (C14)."""
+        return graphs.fact_conflicts(self._desk, by)
+
+    def tensions(self, by: Caller) -> dict[str, list[FactConflict]]:
+        """Return the same by topic (C17)."""
+        return graphs.tensions(graphs.fact_conflicts(self._desk, by))
 
     def settings(self) -> list[SettingInfo]:
         """Return every setting with its value in effect and where that comes from."""

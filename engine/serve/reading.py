@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from engine.model.enums import Kind, Mode, Scope, Type
+from engine.model.enums import Channel, Kind, Mode, Scope, Type
 from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Filter, Page, RecallQuery
 from engine.serve.arguments import NEEDED, UNLISTED, Revision, says
@@ -60,6 +60,11 @@ class Recall(Struct, frozen=True, kw_only=True):
     kinds: Annotated[list[Literal["fact", "episode", "note", "correction", "reflection"]], UNLISTED] = []
     scope: Annotated[Literal["global", "workspace", "session", "all"] | None, UNLISTED] = None
     expand: Annotated[bool, UNLISTED] = False
+    channel: Annotated[Literal["fused", "text", "tags", "graph"] | None, UNLISTED] = None
+    seeds: Annotated[list[str], UNLISTED] = []
+    hops: Annotated[int, Meta(ge=0, le=5), UNLISTED] = 2
+    days: Annotated[float, Meta(gt=0), UNLISTED] | None = None
+    session: Annotated[str, UNLISTED] = ""
 
 
 class Read(Struct, frozen=True, kw_only=True):
@@ -99,7 +104,7 @@ def context(call: Call, args: Context) -> Answer:
 def recall(call: Call, args: Recall) -> Answer:
     """Search: one line per hit, the exact number of further ones and the cursor that continues (S32)."""
     topics = (args.topic, *args.topics) if args.topic else tuple(args.topics)
-    if not (args.query.strip() or topics or args.tags):
+    if not (args.query.strip() or topics or args.tags or args.seeds or args.channel == "graph"):
         raise invalid("query is missing", "give query as words or a question", parameter="query")
     before, cursor = _cursor(args.cursor)
     mode, at_ms, known_ms = _time_mode(args, call.engine.now_ms())
@@ -119,6 +124,11 @@ def recall(call: Call, args: Recall) -> Answer:
         limit=args.limit or DEFAULT_HITS,
         cursor=cursor,
         why=args.why,
+        channel=Channel(args.channel or "fused"),
+        seeds=tuple(args.seeds),
+        hops=args.hops,
+        days=args.days,
+        session=args.session or None,
     )
     page = call.engine.recall(call.caller, query)
     shown = before + len(page.hits)

@@ -84,7 +84,9 @@ def remember(call: Call, args: Remember) -> Answer:
 
 def _draft(call: Call, args: Remember) -> Draft:
     triples = tuple(_triple(parts) for parts in args.triples)
-    text = args.text or "; ".join(f"{t.subject} {t.relation} {t.object}" for t in triples)
+    # An incomplete triple is skipped with a note (T4); it says nothing by itself.
+    complete = [t for t in triples if all(part.strip() for part in (t.subject, t.relation, t.object))]
+    text = args.text or "; ".join(f"{t.subject} {t.relation} {t.object}" for t in complete)
     if not text.strip():
         raise invalid("text is missing", "give text as one sentence that says what to remember", parameter="text")
     if args.scope == "workspace" and call.caller.workspace is None:
@@ -110,9 +112,10 @@ def _draft(call: Call, args: Remember) -> Draft:
 
 
 def _triple(parts: list[str]) -> Triple:
-    if len(parts) != 3 or not all(part.strip() for part in parts):
+    if len(parts) != 3:
         raise invalid("triples is not understood", f"give triples as {_TRIPLES}", parameter="triples")
-    return Triple(*parts)
+    subject, relation, object = parts
+    return Triple(subject, relation, object)
 
 
 def _said_by(args: Remember) -> SaidBy | None:

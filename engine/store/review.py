@@ -64,6 +64,16 @@ def close_items_of(tx: Tx, memory_id: int, reason: str) -> int:
     return len(rows)
 
 
+def close_item(tx: Tx, dedupe: str, reason: str) -> None:
+    """Settle the item that waits under a dedupe key, if there is one."""
+    row = tx.conn.execute(
+        f"SELECT item_id FROM review_items WHERE dedupe = ? AND op_to IS NULL AND state IN ({marks(len(WAITING))})",
+        (dedupe, *[s.value for s in WAITING]),
+    ).fetchone()
+    if row:
+        set_item(tx, int(row[0]), ReviewState.REJECTED, reason=reason)
+
+
 _COLUMNS = (
     "item_id, kind, state, memory_id, rival_id, title, evidence, proposal, opened_at, origin, actor, defer_until,"
     " reason"

@@ -15,7 +15,9 @@ from engine.model.errors import MemdeckError, invalid, not_found
 from engine.model.memory import NOW, AsOf, Caller, Filter, Hit, Memory, Page, RecallPage, RecallQuery
 from engine.model.records import Counts, Named, TombstoneInfo
 from engine.recall.candidates import Candidates
-from engine.recall.text import TextHit, search_text
+from engine.recall.fuse import search
+from engine.recall.graph import MAX_DEPTH
+from engine.recall.text import TextHit
 from engine.rules.textnorm import one_line
 from engine.store import journal, review, selection
 from engine.store.rows import load_memories, load_versions
@@ -138,12 +140,14 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
     """Return the memories that answer a question, best first, with an exact total and a cursor (S32).
 
     Time mode, state, scope and filter come before any scoring. `at` alone means true then, `known_at` alone believed
-    then. Raises invalid_argument for a cursor of another question or a limit outside 1 to MAX_LIMIT.
+    then. `channel` chooses how matches are scored (R11). Raises invalid_argument for a cursor of another question, a
+    limit outside 1 to MAX_LIMIT, or a walk of the graph that cannot be.
     """
     if not 1 <= query.limit <= MAX_LIMIT:
         raise invalid(f"limit={query.limit} is not between 1 and {MAX_LIMIT}", "leave it out for ten")
     if query.mode is not Mode.CURRENT and query.at_ms is not None:
         raise invalid(f"`at` has no meaning with mode={query.mode.value}", "leave one of them out")
+    check_walk(query.hops, query.days)
     now = desk.store.clock.now_ms()
     with desk.store.read() as conn:
         known = None if query.known_ms is None else journal.operation_at(conn, query.known_ms)
@@ -153,14 +157,8 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
             moved=query.at_ms is not None or query.known_ms is not None, everywhere=query.everywhere or by.is_owner,
         )  # fmt: skip
         offset = _offset(query, by)
-        result = search_text(
-            conn,
-            query.text,
-            where=Candidates(chosen.sql, chosen.values),
-            limit=query.limit,
-            offset=offset,
-            now_ms=valid,
-        )
+        where = Candidates(chosen.sql, chosen.values)
+        result = search(conn, query, where=where, known=known, offset=offset, now_ms=valid)
         vids = [hit.vid for hit in result.hits]
         ids = {
             r[0]: r[1]
@@ -174,11 +172,20 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
     return RecallPage(hits, result.total, _cursor(query, by, seen) if seen < result.total else None)
 
 
+def check_walk(hops: int, days: float | None) -> None:
+    """Raise invalid_argument for bounds of a walk of the graph that have no meaning (T11, T12)."""
+    if not 0 <= hops <= MAX_DEPTH:
+        raise invalid(f"hops={hops} is not between 0 and {MAX_DEPTH}", "leave it out for two")
+    if days is not None and not 0 < days <= 1_000_000:
+        raise invalid(f"days={days} is no number of days", "give how many days back, or leave it out")
+
+
 def _hit(hit: TextHit, memory: Memory) -> Hit:
     passage = ""
     if hit.lines:
         passage = "\n".join(memory.body.split("\n")[hit.lines[0] - 1 : hit.lines[1]])
-    why = f"{hit.field}: {', '.join(hit.terms[:6])}" if hit.terms else hit.field
+    said = f"{hit.field}: {', '.join(hit.terms[:6])}" if hit.terms else "" if hit.why else hit.field
+    why = "; ".join(part for part in (said, hit.why) if part)
     return Hit(memory, hit.score, why, hit.lines, passage, {"terms": list(hit.terms), **hit.parts})
 
 
@@ -191,6 +198,11 @@ def _signature(query: RecallQuery, by: Caller) -> str:
             query.known_ms,
             repr(query.filter),
             query.everywhere,
+            query.channel,
+            query.seeds,
+            query.hops,
+            query.days,
+            query.session,
             by.workspace,
             by.session,
         ],

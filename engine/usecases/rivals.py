@@ -14,7 +14,7 @@ from engine.rules.authority import may_override
 from engine.rules.similarity import judge
 from engine.rules.textnorm import fold
 from engine.store.facts import rivals_of
-from engine.store.review import open_item
+from engine.store.review import close_item, open_item
 from engine.store.rows import load_memories
 from engine.store.selection import recall_selection
 from engine.store.transaction import Tx
@@ -57,6 +57,8 @@ def propose_exclusions(tx: Tx, by: Caller, memory_id: int, text: str) -> None:
             memory_id=memory_id, rival_id=rival.id, evidence={"facts": True, "rival": rival.description[:400]},
             proposal={"decide_between": [memory_id, rival.id]},
         )  # fmt: skip
+        # Two texts that differ in one value read like doubles; merging them is no question then.
+        close_item(tx, f"{ReviewKind.NEAR_DUPLICATE.value}:{memory_id}:{rival.id}", "their facts exclude each other")
 
 
 def _candidates(desk: Desk, tx: Tx, by: Caller, prepared: Prepared) -> list[Memory]:
