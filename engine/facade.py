@@ -127,9 +127,10 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Bring the audit log up to date and close the store."""
-        with suppress(MemdeckError):
-            export_audit(self._desk.store)
+        """Bring the audit log up to date, when this engine wrote anything, and close the store."""
+        if self._desk.store.wrote:
+            with suppress(MemdeckError):
+                export_audit(self._desk.store)
         self._desk.backlog.close()
         self._desk.store.close()
 

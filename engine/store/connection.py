@@ -17,7 +17,7 @@ from engine.model.errors import MemdeckError
 from engine.model.memory import Caller
 from engine.store.failures import read_uri, translated
 from engine.store.locking import WriteLock
-from engine.store.migrations import LATEST, migrate
+from engine.store.migrations import LATEST, migrate, schema_of
 from engine.store.schema import APPLICATION_ID
 from engine.store.transaction import Tx
 
@@ -43,6 +43,8 @@ class Store:
         self._readers: weakref.WeakSet[_Reader] = weakref.WeakSet()
         self._readers_guard = threading.Lock()
         self._writer: sqlite3.Connection | None = None
+        self.wrote = False
+        """True once the lock was taken for a write."""
         self._written: Place | None = None
         self._closed = False
 
@@ -62,6 +64,9 @@ class Store:
         return store
 
     def _prepare_for_writing(self) -> None:
+        # Opening a store that is in order waits for nobody: who only reads gets on while a stopped process holds the lock.
+        if self._is_in_order():
+            return
         try:
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with self.lock.held():
@@ -83,6 +88,16 @@ class Store:
                 raise
             self._drop_writer()
             self.read_only = True
+
+    def _is_in_order(self) -> bool:
+        """Tell whether the store is there, of the newest schema, and can be written when the first write comes."""
+        if not (os.access(self.path, os.W_OK) and os.access(self.directory, os.W_OK | os.X_OK)):
+            return False
+        try:
+            with closing(self._connect_reader()) as conn:
+                return _is_store(conn, self.path) and schema_of(conn) == LATEST
+        except sqlite3.Error:
+            return False
 
     def _prepare_for_reading(self) -> None:
         if not self.path.exists():
@@ -198,6 +213,7 @@ class Store:
                 self.replace_writer()
             conn = self._writer
             assert conn is not None
+            self.wrote = True
             nested = conn.in_transaction
             try:
                 yield conn
