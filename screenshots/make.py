@@ -17,6 +17,7 @@ from tui.sample import SAMPLE_NOW, build_sample
 
 HERE = Path(__file__).parent
 
+
 @dataclass(frozen=True)
 class Scene:
     """One picture: the keys that lead there, in a window of columns by rows."""
@@ -29,7 +30,7 @@ class Scene:
 SCENES = (
     Scene("memories", ("j", "j", "space", "space")),
     Scene("memories-narrow", ("j", "j"), (80, 24)),
-    Scene("detail", ("enter",)),
+    Scene("detail", (*["j"] * 9, "enter")),
     Scene("form", ("n",)),
     Scene("chips", ("f",)),
     Scene("past", ("t", "minus", "minus", "left", "left", "left")),

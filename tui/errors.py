@@ -11,4 +11,4 @@ def explain(error: MemdeckError) -> str:
     key = f"error.{error.code}"
     known = i18n.language() != "en" and i18n.has(key)
     text = i18n.t(key, **{**error.params, "message": error.message}) if known else error.message
-    return f"{text} ({error.hint})" if error.hint and not known else text
+    return f"{text} ({error.hint})" if error.hint else text

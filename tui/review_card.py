@@ -82,5 +82,7 @@ def word(group: str, name: str) -> str:
 
 def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
-        return visible(", ".join(str(part) for part in value[:20]) + (" ..." if len(value) > 20 else ""))
+        return ", ".join(_shown(part) for part in value[:20]) + (" ..." if len(value) > 20 else "")
+    if isinstance(value, Mapping):
+        return " ".join(_shown(part) for part in value.values())
     return visible(str(value))

@@ -239,3 +239,14 @@ async def test_an_editor_of_ones_own(desk, monkeypatch, script, text, said):
         assert said in walk.said() or "nothing" in walk.said()
         memory = desk.memory(id)
         assert (memory.description, memory.body) == (text, "# Why\n\nquiet")
+
+
+async def test_who_wrote_it_is_a_chip(desk):
+    one = desk.say("written by claude", CLAUDE)
+    desk.say("said by the owner himself")
+    async with walking(desk.engine) as walk:
+        await walk.press("f")
+        await walk.type("written by: claude")
+        await walk.press("enter", "escape")
+        assert list(walk.screen.table.ids) == [one]
+        assert "claude-code" in str(walk.screen.query_one("#chips").render())

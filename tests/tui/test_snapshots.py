@@ -63,11 +63,11 @@ def _shoot(snap_compare, desk: Desk, keys: tuple[str, ...], lang: str, size: tup
 
     async def walk_there(pilot) -> None:
         walk = Walk(app, pilot)
-        await walk.settle()
+        await walk.settle(0.08)
         await walk.press(*keys)
-        await walk.settle(0.15)
+        await walk.settle(0.1)
         app.clear_notifications()
-        await pilot.pause(0.1)
+        await pilot.pause()
 
     return snap_compare(app, terminal_size=size, run_before=walk_there)
 

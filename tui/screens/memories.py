@@ -37,6 +37,9 @@ TYPING_PAUSE = 0.1
 PREVIEW_PAUSE = 0.05
 """Seconds that the cursor rests before the preview is asked."""
 
+WRITERS_OF = 1000
+"""Memories that are looked at for the names of writers, spread over the whole list."""
+
 SIZES = (30, 40, 50, 60, 70)
 """Shares of the window in percent that the preview can take."""
 
@@ -220,10 +223,17 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
     def do_browse_chips(self) -> None:
         """Choose types, states, tags, topics and sources to list."""
         engine = self.deck.engine
-        self.read("chips", lambda: (engine.topics(), engine.tags()), self._choose_chips)
 
-    def _choose_chips(self, known: tuple[list[Named], list[Named]]) -> None:
-        options = chips.options(*known)
+        def call() -> tuple[list[Named], list[Named], list[str]]:
+            ids = engine.memory_ids(OWNER)
+            sample = engine.memory_rows(OWNER, ids[:: max(1, len(ids) // WRITERS_OF)])
+            return engine.topics(), engine.tags(), sorted({row.actor for row in sample if row.actor})
+
+        self.read("chips", call, self._choose_chips)
+
+    def _choose_chips(self, known: tuple[list[Named], list[Named], list[str]]) -> None:
+        topics, tags, writers = known
+        options = chips.options(topics, tags, sorted({*writers, *self.filter.actors}))
         dialog = ChooseDialog(t("app.filter.chips"), options, chosen=chips.chosen(self.filter), many=True)
         self.app.push_screen(dialog, lambda ids: self.narrow(**chips.changes(ids or ())))
 
