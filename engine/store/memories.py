@@ -138,7 +138,11 @@ def topic_id(tx: Tx, name: str) -> int | None:
 
 def make_topic(tx: Tx, name: str, description: str = "", aliases: Sequence[str] = ()) -> int:
     """Begin a topic; topics are made by the owner only (C15). One of that name that was taken back comes back."""
-    row = tx.conn.execute("SELECT topic_id FROM topics WHERE folded = ? ORDER BY vid LIMIT 1", (fold(name),)).fetchone()
+    row = tx.conn.execute(
+        "SELECT topic_id FROM topics t WHERE folded = ? AND NOT EXISTS"
+        " (SELECT 1 FROM topics o WHERE o.topic_id = t.topic_id AND o.op_to IS NULL) ORDER BY vid LIMIT 1",
+        (fold(name),),
+    ).fetchone()
     number = int(row[0]) if row else tx.next_id("topic")
     tx.open(
         TOPICS,
