@@ -284,10 +284,13 @@ CREATE INDEX versions_correction ON versions (valid_from, memory_id) WHERE op_to
 CREATE INDEX versions_personal ON versions (valid_from, memory_id)
   WHERE op_to IS NULL AND type IN ('user', 'feedback');
 CREATE INDEX versions_baseline ON versions (baseline_priority, memory_id) WHERE op_to IS NULL AND baseline = 1;
+CREATE INDEX versions_by_name ON versions (name COLLATE NOCASE, memory_id) WHERE op_to IS NULL;
+CREATE INDEX versions_by_change ON versions (op_from, memory_id) WHERE op_to IS NULL;
+CREATE INDEX versions_by_type ON versions (type, memory_id) WHERE op_to IS NULL;
 CREATE INDEX versions_thread ON versions (thread, seq) WHERE thread IS NOT NULL;
 CREATE INDEX versions_texts ON versions (body);
 CREATE INDEX versions_descriptions ON versions (description);
-CREATE INDEX states_state ON states (state) WHERE op_to IS NULL;
+CREATE INDEX states_state ON states (state, memory_id) WHERE op_to IS NULL;
 CREATE INDEX memory_tags_tag ON memory_tags (tag_id) WHERE op_to IS NULL;
 CREATE INDEX memory_topics_topic ON memory_topics (topic_id) WHERE op_to IS NULL;
 CREATE INDEX tags_folded ON tags (folded) WHERE op_to IS NULL;

@@ -9,6 +9,7 @@ import sqlite3
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from engine.model.enums import Mode, Scope, State
 from engine.model.ids import workspace_names
@@ -86,7 +87,10 @@ def list_selection(by: Caller, flt: Filter, *, valid_ms: int | None, known: int 
         _scope(where, by, False)
     elif valid_ms is not None and not flt.states:
         states = (*READ_STATES, State.ARCHIVED)
-    _states(where, states, flt.locked, known)
+    if known is None and flt.locked is None and State.ACTIVE in states:
+        _all_but(where, [s for s in State if s not in states])
+    else:
+        _states(where, states, flt.locked, known)
     if valid_ms is not None:
         where.add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
     _filter(where, flt, known)
@@ -120,6 +124,16 @@ def _states(where: Condition, states: Sequence[State], locked: bool | None, know
         f"EXISTS (SELECT 1 FROM states s WHERE s.memory_id = v.memory_id AND {open_at('s', known)} AND {inner.sql})",
         *inner.values,
     )
+
+
+def _all_but(where: Condition, states: Sequence[State]) -> None:
+    """Leave out a few memories instead of asking for the state of each; for lists that go through all of them."""
+    if states:
+        where.add(
+            "v.memory_id NOT IN (SELECT s.memory_id FROM states s WHERE s.op_to IS NULL"
+            f" AND s.state IN ({marks(len(states))}))",
+            *[s.value for s in states],
+        )
 
 
 def _scope(where: Condition, by: Caller, everywhere: bool) -> None:
@@ -178,7 +192,7 @@ def memory_ids(conn: sqlite3.Connection, selection: Selection, order: str = "new
     rows = conn.execute(
         f"SELECT v.memory_id FROM versions v WHERE {selection.sql} ORDER BY {ORDERS[order]}", selection.values
     )
-    return array("q", (row[0] for row in rows))
+    return array("q", chain.from_iterable(rows))
 
 
 def count(conn: sqlite3.Connection, selection: Selection) -> int:
