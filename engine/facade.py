@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from engine.model.clock import Clock
-from engine.model.enums import Mode, Origin, ReviewKind
+from engine.model.enums import Mode, Origin, ReviewKind, TagStatus
 from engine.model.errors import MemdeckError, invalid
 from engine.model.graph import ArchivedFact, FactConflict, GraphResult, Introspection
 from engine.model.memory import NOW, AsOf, Caller, Draft, Filter, Memory, Page, RecallPage, RecallQuery, WriteResult
@@ -32,6 +32,18 @@ from engine.model.records import (
     SnapshotInfo,
     TombstoneInfo,
 )  # fmt: skip
+from engine.model.tags import (
+    EgoGraph,
+    Evolution,
+    GovernReport,
+    MergePlan,
+    MergeReport,
+    TagCards,
+    TagLine,
+    TagMap,
+    TagResult,
+    TagView,
+)  # fmt: skip
 from engine.settings import Settings, check, default_store
 from engine.store import journal, review, snapshots
 from engine.store.audit import export_audit
@@ -49,6 +61,12 @@ from engine.usecases import (
     reading,
     remembering,
     reviewing,
+    tag_cards,
+    tag_evolution,
+    tag_govern,
+    tag_merging,
+    tag_views,
+    tagging,
     undoing,
     using,
 )  # fmt: skip
@@ -397,6 +415,112 @@ class Engine:
     def setting(self, name: str) -> SettingInfo:
         """Return one setting."""
         return self._desk.settings.info(name)
+
+    # ------------------------------------------------------------------ the vocabulary
+    def tag(self, by: Caller, name: str) -> TagView:
+        """Return a tag by name, synonym or code, with its relations and numbers."""
+        return tag_views.tag(self._desk, name)
+
+    def tag_code(self, by: Caller, name: str, dimension: str = "", definitions: Sequence[str] = ()) -> str | None:
+        """Return the code of a name; None when it is unknown or deprecated (W17, W18)."""
+        return tag_views.code_of(self._desk, name, dimension, definitions)
+
+    def find_tags(
+        self, by: Caller, text: str = "", statuses: Sequence[str] = tag_views.RECALLABLE, order: str = "cards"
+    ) -> list[TagLine]:
+        """Return tags whose name or synonym holds a text, an exact match first (W65)."""
+        return tag_views.find_tags(self._desk, text, statuses, order)
+
+    def ego_graph(self, by: Caller, name: str, hops: int = 2) -> EgoGraph:
+        """Return the tags around one with all relations between them."""
+        return tag_views.ego_graph(self._desk, name, hops)
+
+    def tag_map(self, by: Caller) -> TagMap:
+        """Return all recallable tags with their brightness, the most mentioned first (T48)."""
+        return tag_views.tag_map(self._desk)
+
+    def match_tags(
+        self,
+        by: Caller,
+        text: str = "",
+        tags: Sequence[str] | None = None,
+        *,
+        codes: Sequence[str] = (),
+        scene: str = "",
+        scene_sub: str = "",
+        top: int = 3,
+    ) -> TagCards:
+        """Return the best cards for the tags of a text, for tags, or for codes (W35, W42)."""
+        return tag_cards.match_tags(
+            self._desk, by, text, tags, codes=codes, scene=scene, scene_sub=scene_sub, top=top
+        )
+
+    def add_tag(
+        self,
+        by: Caller,
+        name: str,
+        *,
+        kind: str = "content",
+        definition: str = "",
+        dimensions: Sequence[str] = (),
+        synonyms: Sequence[str] = (),
+    ) -> TagResult:
+        """Add a tag, or return the one that a name stands for already (W14)."""
+        return tagging.add_tag(
+            self._desk, by, name, kind=kind, definition=definition, dimensions=dimensions, synonyms=synonyms
+        )
+
+    def edit_tag(self, by: Caller, name: str, changes: Mapping[str, object]) -> TagResult:
+        """Align a tag: fill only what is given, never overwrite by nothing (W29)."""
+        return tagging.edit_tag(self._desk, by, name, changes)
+
+    def relate(self, by: Caller, one: str, other: str, level: str) -> TagResult:
+        """Relate two tags: synonym, related or loose; only upwards (W21)."""
+        return tagging.relate(self._desk, by, one, other, level)
+
+    def unrelate(self, by: Caller, one: str, other: str) -> TagResult:
+        """End the relation of two tags; the owner only."""
+        return tagging.unrelate(self._desk, by, one, other)
+
+    def activate(self, by: Caller, name: str) -> TagResult:
+        """Take an unexamined tag into use (W23)."""
+        return tagging.set_status(self._desk, by, name, TagStatus.ACTIVE)
+
+    def deprecate(self, by: Caller, name: str, reason: str = "") -> TagResult:
+        """Take a tag out of recall (W23, W25)."""
+        return tagging.set_status(self._desk, by, name, TagStatus.DEPRECATED, reason=reason)
+
+    def reactivate(self, by: Caller, name: str) -> TagResult:
+        """Bring a deprecated tag back; the owner only (W24)."""
+        return tagging.reactivate(self._desk, by, name)
+
+    def plan_tag_merge(self, by: Caller, sources: Sequence[str], target: str) -> MergePlan:
+        """Say what merging tags would do, without writing."""
+        return tag_merging.plan_tag_merge(self._desk, by, sources, target)
+
+    def apply_tag_merge(
+        self,
+        by: Caller,
+        plan: MergePlan | None = None,
+        *,
+        sources: Sequence[str] = (),
+        target: str = "",
+        confirm: str = "",
+    ) -> MergeReport:
+        """Carry out a plan that is not stale, after a snapshot; the owner only (W26)."""
+        return tag_merging.apply_tag_merge(self._desk, by, plan, sources=sources, target=target, confirm=confirm)
+
+    def propose_tag_merge(self, by: Caller, sources: Sequence[str], target: str, *, reason: str = "") -> TagResult:
+        """Ask the owner to merge tags (W26)."""
+        return tag_merging.propose_tag_merge(self._desk, by, sources, target, reason=reason)
+
+    def evolve(self, by: Caller, actions: Sequence[Mapping[str, object]]) -> Evolution:
+        """Do a batch of changes to tags; merges wait for the owner (W27)."""
+        return tag_evolution.evolve(self._desk, by, actions)
+
+    def govern_tags(self, by: Caller, *, dry_run: bool = False) -> GovernReport:
+        """Deprecate words that fit everything and propose relations of names alike (W25, W28, R24)."""
+        return tag_govern.govern_tags(self._desk, by, dry_run=dry_run)
 
     # ------------------------------------------------------------------ care of the store
     def snapshots(self) -> list[SnapshotInfo]:

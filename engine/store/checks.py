@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.model.records import Finding
-from engine.store import mentions, postings
+from engine.store import mentions, postings, tags
 from engine.store.failures import read_uri
 from engine.store.rows import checksum, index_entry, text_hash
 from engine.store.schema import JOURNALLED, VERSIONS
@@ -33,6 +33,7 @@ def check_store(store: Store, *, deep: bool = True) -> list[Finding]:
     if deep:
         checks.append(("rows", _row_problems, f"restore a snapshot that was made before: {RESTORE}"))
     checks.append(("index", postings.check, "rebuild it: `memdeck doctor --reindex`"))
+    checks.append(("tags", tags.check_vocabulary, "restore a snapshot, and report this as a fault of memdeck"))
     checks.append(("graph", mentions.check, "count them anew: `memdeck doctor --reindex`"))
     with store.read() as conn:
         found = [_verdict(name, _problems(conn, check), mend) for name, check, mend in checks]
@@ -150,6 +151,7 @@ def rebuild_index(store: Store) -> int:
         vids = [r[0] for r in conn.execute("SELECT vid FROM versions ORDER BY vid")]
         postings.rebuild(conn, ((vid, index_entry(conn, vid)) for vid in vids))
         mentions.rebuild(conn)
+        tags.rebuild_names(conn)
         conn.execute("COMMIT")
     return len(vids)
 

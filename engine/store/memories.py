@@ -1,4 +1,4 @@
-"""The repository of memories: beginning them, their next versions, states, tags and topics."""
+"""The repository of memories: beginning them, their next versions, states and topics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.model.enums import State
 from engine.model.ids import new_uid
 from engine.rules.textnorm import fingerprint_text, fold
 from engine.store.rows import dump, put_text
-from engine.store.schema import MEMORY_TAGS, MEMORY_TOPICS, STATES, TAGS, TOPICS, VERSIONS
+from engine.store.schema import MEMORY_TOPICS, STATES, TOPICS, VERSIONS
 from engine.store.transaction import Tx, Values
 
 
@@ -103,25 +103,6 @@ def find_same(
     return None
 
 
-def tag_id(tx: Tx, name: str, *, source: str) -> int:
-    """Return the tag of a name in any case or width, making an `unexamined` one when there is none."""
-    folded = fold(name)
-    row = tx.conn.execute("SELECT tag_id FROM tags WHERE folded = ? AND op_to IS NULL", (folded,)).fetchone()
-    if row:
-        return int(row[0])
-    number = tx.next_id("tag")
-    slug = "".join(ch for ch in name if ch.isalnum()).upper() or "UNKNOWN"
-    tx.open(
-        TAGS,
-        {
-            "tag_id": number, "code": f"TAG_CONTENT_{slug[:40]}_{number:03d}", "name": name, "folded": folded,
-            "type": "content", "definition": "", "dimensions": "[]", "synonyms": "[]", "source": source,
-            "status": "unexamined",
-        },
-    )  # fmt: skip
-    return number
-
-
 def topic_id(tx: Tx, name: str) -> int | None:
     """Return the topic of a name or alias in any case or width, or None."""
     wanted = fold(name)
@@ -152,18 +133,6 @@ def make_topic(tx: Tx, name: str, description: str = "", aliases: Sequence[str] 
         },
     )  # fmt: skip
     return number
-
-
-def set_tags(tx: Tx, memory_id: int, names: Iterable[str], *, source: str) -> bool:
-    """Give a memory exactly these tags; True when anything changed."""
-    wanted = {tag_id(tx, name, source=source) for name in names}
-    rows = tx.conn.execute("SELECT tag_id FROM memory_tags WHERE memory_id = ? AND op_to IS NULL", (memory_id,))
-    have = {int(r[0]) for r in rows}
-    for gone in have - wanted:
-        tx.close(MEMORY_TAGS, memory_id, gone)
-    for new in sorted(wanted - have):
-        tx.open(MEMORY_TAGS, {"memory_id": memory_id, "tag_id": new})
-    return have != wanted
 
 
 def set_topics(tx: Tx, memory_id: int, ids: Iterable[int]) -> bool:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from engine.rules.tagging import SYSTEM_TAGS, tag_key
+
 APPLICATION_ID = 0x6D64656B
 """Marks the file as a memdeck store in its header ("mdek")."""
 
@@ -21,8 +23,9 @@ class Table:
     """An interval table: `key` names one object's row, `columns` are its payload, in order.
 
     `label` is the prefix under which the journal shows the object and `owner` the column that counts there.
-    `touching` is False for evidence, which never stands in the way of an undo. `revision` names a column that
-    grows with each row of a key.
+    `touching` is False for evidence, which never stands in the way of an undo. Rows that are `shared` are made in
+    passing: one that an operation made stays when others use or change it, and only a change of it stands in the way.
+    `revision` names a column that grows with each row of a key.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Table:
     owner: str
     touching: bool = True
     revision: str | None = None
+    shared: bool = False
     types: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -91,8 +95,14 @@ TAGS = Table(
     ("code", "name", "folded", "type", "definition", "dimensions", "synonyms", "source", "status", "merged_to"),
     "tag",
     "tag_id",
-    touching=False,
+    shared=True,
 )
+"""The vocabulary: `folded` is the key that all spellings of the name share, and keeps its number for good.
+
+`synonyms` is an object from keys to names, `dimensions` a list; a merged tag's `merged_to` never names a merged one.
+"""
+TAG_RELATIONS = Table("tag_relations", ("low_id", "high_id"), ("level",), "tag", "low_id")
+"""One row for both sides of a relation (W21)."""
 TOPICS = Table(
     "topics", ("topic_id",), ("code", "name", "folded", "description", "aliases", "status"), "topic", "topic_id"
 )
@@ -118,8 +128,8 @@ SIGHTINGS = Table(
 SETTINGS = Table("settings", ("name",), ("value",), "setting", "name")
 
 JOURNALLED: tuple[Table, ...] = (
-    VERSIONS, STATES, MEMORY_TAGS, MEMORY_TOPICS, FACTS, ENTITIES, TAGS, TOPICS, REVIEW, TOMBSTONES, SIGHTINGS,
-    SETTINGS,
+    VERSIONS, STATES, MEMORY_TAGS, MEMORY_TOPICS, FACTS, ENTITIES, TAGS, TAG_RELATIONS, TOPICS, REVIEW, TOMBSTONES,
+    SIGHTINGS, SETTINGS,
 )  # fmt: skip
 """Interval tables. Beside them `memories` (identities) and `texts` (by content hash) only ever grow."""
 
@@ -128,12 +138,14 @@ CONTROL = (
     "meta", "operations", "undone", "undone_left", "counters", "idempotency", "jobs", "cursors", "past_journal",
     "erased",
 )  # fmt: skip
+DERIVED = ("tag_names",)
+"""Beside the search index: which tags have a synonym, by its key; triggers follow the rows of `tags`."""
 EPHEMERAL = ("usage", "recall_log", "ledger", "blocked")
 
 _INTEGER = frozenset(
     """memory_id revision valid_from valid_to dated_at seq authority speculative manually_corrected baseline
-    baseline_priority checksum target locked tag_id topic_id fact_id merged_to item_id rival_id defer_until
-    opened_at sighting_id at entity_id subject_id object_id""".split()
+    baseline_priority checksum target locked tag_id topic_id fact_id merged_to low_id high_id item_id rival_id
+    defer_until opened_at sighting_id at entity_id subject_id object_id""".split()
 )
 _REAL = frozenset({"confidence", "weight"})
 _BLOB = frozenset({"description", "body", "fingerprint"})
@@ -162,10 +174,20 @@ CREATE TRIGGER {name} BEFORE {when} WHEN {condition}
 BEGIN SELECT RAISE(ABORT, 'append-only: {message}'); END;"""
 
 
-def _interval_sql(table: Table) -> str:
+def _table_sql(table: Table) -> str:
     name = table.name
     columns = ", ".join(f"{c} {_column_type(table, c)}" for c in table.all_columns)
     key = ", ".join(table.key)
+    return f"""
+CREATE TABLE {name} (vid INTEGER PRIMARY KEY, op_from INTEGER NOT NULL, op_to INTEGER, {columns});
+CREATE UNIQUE INDEX {name}_open ON {name} ({key}) WHERE op_to IS NULL;
+CREATE INDEX {name}_key ON {name} ({key}, op_from);
+CREATE INDEX {name}_from ON {name} (op_from);
+CREATE INDEX {name}_to ON {name} (op_to) WHERE op_to IS NOT NULL;"""
+
+
+def _guards_sql(table: Table) -> str:
+    name = table.name
     same = " AND ".join(f"{k} = NEW.{k}" for k in table.key)
     frozen = ", ".join(("vid", "op_from", *table.all_columns))
     # An INSERT OR REPLACE removes the row in its way without asking the delete trigger, hence `taken`.
@@ -173,12 +195,7 @@ def _interval_sql(table: Table) -> str:
         f"EXISTS (SELECT 1 FROM {name} WHERE vid = NEW.vid)"
         f" OR EXISTS (SELECT 1 FROM {name} WHERE {same} AND op_to IS NULL)"
     )
-    return f"""
-CREATE TABLE {name} (vid INTEGER PRIMARY KEY, op_from INTEGER NOT NULL, op_to INTEGER, {columns});
-CREATE UNIQUE INDEX {name}_open ON {name} ({key}) WHERE op_to IS NULL;
-CREATE INDEX {name}_key ON {name} ({key}, op_from);
-CREATE INDEX {name}_from ON {name} (op_from);
-CREATE INDEX {name}_to ON {name} (op_to) WHERE op_to IS NOT NULL;""" + "".join(
+    return "".join(
         (
             _refusal(
                 f"{name}_insert", f"INSERT ON {name}",
@@ -291,9 +308,12 @@ CREATE INDEX versions_thread ON versions (thread, seq) WHERE thread IS NOT NULL;
 CREATE INDEX versions_texts ON versions (body);
 CREATE INDEX versions_descriptions ON versions (description);
 CREATE INDEX states_state ON states (state, memory_id) WHERE op_to IS NULL;
-CREATE INDEX memory_tags_tag ON memory_tags (tag_id) WHERE op_to IS NULL;
+CREATE INDEX memory_tags_tag ON memory_tags (tag_id, memory_id, op_from) WHERE op_to IS NULL;
+CREATE INDEX tags_status ON tags (status) WHERE op_to IS NULL;
+CREATE INDEX tags_merged ON tags (merged_to) WHERE op_to IS NULL AND merged_to IS NOT NULL;
+CREATE INDEX tag_relations_high ON tag_relations (high_id) WHERE op_to IS NULL;
 CREATE INDEX memory_topics_topic ON memory_topics (topic_id) WHERE op_to IS NULL;
-CREATE INDEX tags_folded ON tags (folded) WHERE op_to IS NULL;
+CREATE INDEX tags_folded ON tags (folded, tag_id);
 CREATE INDEX topics_folded ON topics (folded) WHERE op_to IS NULL;
 CREATE INDEX facts_memory ON facts (memory_id);
 CREATE INDEX facts_pair ON facts (subject_id, object_id) WHERE op_to IS NULL;
@@ -311,6 +331,31 @@ CREATE INDEX sightings_memory ON sightings (memory_id);
 """
 
 
+_NAMES_SQL = """
+CREATE TABLE tag_names (key TEXT NOT NULL, tag_id INTEGER NOT NULL, PRIMARY KEY (key, tag_id)) WITHOUT ROWID;
+CREATE TRIGGER tags_named AFTER INSERT ON tags WHEN NEW.op_to IS NULL
+BEGIN INSERT OR IGNORE INTO tag_names (key, tag_id) SELECT key, NEW.tag_id FROM json_each(NEW.synonyms); END;
+CREATE TRIGGER tags_unnamed AFTER UPDATE OF op_to ON tags
+BEGIN DELETE FROM tag_names WHERE tag_id = OLD.tag_id AND key IN (SELECT key FROM json_each(OLD.synonyms)); END;
+"""
+
+
+def _begin_sql() -> str:
+    """Return the statements that put the system tags into an empty store: known before its first operation (W16)."""
+    rows = ",\n".join(
+        f"(0, {number}, '{code}', '{name}', '{tag_key(name)}', '{kind.value}', '{definition}', '[\"{dimension}\"]',"
+        " '{}', 'system', 'active')"
+        for number, (kind, name, code, dimension, definition) in enumerate(SYSTEM_TAGS, 1)
+    )
+    return f"""
+INSERT INTO tags (op_from, tag_id, code, name, folded, type, definition, dimensions, synonyms, source, status) VALUES
+{rows};
+INSERT INTO counters (name, value) VALUES ('tag', {len(SYSTEM_TAGS)});
+"""
+
+
 def initial_sql() -> str:
     """Return the statements of the first schema, without the derived search index."""
-    return _FIXED_SQL + "".join(_interval_sql(t) for t in JOURNALLED) + _FIXED_TRIGGERS + _INDEX_SQL
+    tables = "".join(map(_table_sql, JOURNALLED))
+    guards = "".join(map(_guards_sql, JOURNALLED))
+    return _FIXED_SQL + tables + _begin_sql() + guards + _FIXED_TRIGGERS + _NAMES_SQL + _INDEX_SQL

@@ -14,8 +14,9 @@ from itertools import chain
 from engine.model.enums import Mode, Scope, State
 from engine.model.ids import workspace_names
 from engine.model.memory import Caller, Filter
+from engine.rules.tagging import tag_key
 from engine.rules.textnorm import fold
-from engine.store.rows import marks, open_at
+from engine.store.rows import dump, marks, open_at
 
 READ_STATES = (State.ACTIVE, State.SUPERSEDED)
 """Superseded memories were true in their time: their closed validity keeps them out of the present, not their state."""
@@ -74,6 +75,7 @@ def recall_selection(
     _hidden_since(where, known)
     _scope(where, by, everywhere)
     _filter(where, flt, known)
+    _tags(where, flt.tags, known, "AND g.status <> 'deprecated'")
     return Selection(f"{open_at('v', known)} AND {where.sql}", tuple(where.values), known)
 
 
@@ -94,6 +96,7 @@ def list_selection(by: Caller, flt: Filter, *, valid_ms: int | None, known: int 
     if valid_ms is not None:
         where.add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
     _filter(where, flt, known)
+    _tags(where, flt.tags, known)
     return Selection(f"{open_at('v', known)} AND {where.sql}", tuple(where.values), known)
 
 
@@ -160,16 +163,12 @@ def _filter(where: Condition, flt: Filter, known: int | None) -> None:
     where.any_of("v.origin", [o.value for o in flt.origins])
     where.any_of("v.actor", list(flt.actors))
     where.any_of("v.scope", [s.value for s in flt.scopes])
-    for link, table, key, names in (
-        ("memory_tags", "tags", "tag_id", flt.tags),
-        ("memory_topics", "topics", "topic_id", flt.topics),
-    ):
-        if names:
-            where.add(
-                f"v.memory_id IN (SELECT l.memory_id FROM {link} l JOIN {table} t ON t.{key} = l.{key} AND"
-                f" {open_at('t', known)} WHERE {open_at('l', known)} AND t.folded IN ({marks(len(names))}))",
-                *[fold(n) for n in names],
-            )
+    if flt.topics:
+        where.add(
+            "v.memory_id IN (SELECT l.memory_id FROM memory_topics l JOIN topics t ON t.topic_id = l.topic_id AND"
+            f" {open_at('t', known)} WHERE {open_at('l', known)} AND t.folded IN ({marks(len(flt.topics))}))",
+            *[fold(n) for n in flt.topics],
+        )
     for word in fold(flt.text).split():
         pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         where.add(
@@ -177,6 +176,27 @@ def _filter(where: Condition, flt: Filter, known: int | None) -> None:
             " (SELECT 1 FROM texts x WHERE x.hash IN (v.description, v.body) AND x.text LIKE ? ESCAPE '\\'))",
             pattern, pattern, pattern, pattern,
         )  # fmt: skip
+
+
+def _tags(where: Condition, names: Sequence[str], known: int | None, recalled: str = "") -> None:
+    """Admit what carries a tag by name or synonym; a merged tag stands for its target (W17, W20).
+
+    `recalled` narrows the tags `g` that count: recall leaves deprecated ones out (W23), a list shows them.
+    """
+    if not names:
+        return
+    keys = dump([tag_key(name) for name in names])
+    wanted = "(SELECT value FROM json_each(?))"
+    synonyms = "SELECT tag_id FROM tag_names WHERE key IN" if known is None else (
+        f"SELECT s.tag_id FROM tags s, json_each(s.synonyms) n WHERE {open_at('s', known)} AND n.key IN"
+    )
+    where.add(
+        f"v.memory_id IN (SELECT l.memory_id FROM memory_tags l WHERE {open_at('l', known)} AND l.tag_id IN"
+        " (SELECT g.tag_id FROM tags t JOIN tags g ON g.tag_id = coalesce(t.merged_to, t.tag_id)"
+        f" AND {open_at('g', known)} {recalled} WHERE {open_at('t', known)}"
+        f" AND (t.folded IN {wanted} OR t.tag_id IN ({synonyms} {wanted}))))",
+        keys, keys,
+    )  # fmt: skip
 
 
 ORDERS = {

@@ -152,10 +152,8 @@ class Tx:
                 postings.set_current(self.conn, vid, False)
         for memory_id in self._retagged:
             row = self.current(VERSIONS, memory_id)
-            if row is not None and row["vid"] not in begun:
-                vid = int(str(row["vid"]))
-                postings.drop_versions(self.conn, [vid])
-                begun[vid] = None
+            if row is not None:
+                begun[int(str(row["vid"]))] = None
         postings.index_many(self.conn, ((vid, index_entry(self.conn, vid)) for vid in begun))
         mentions.follow(self.conn, self.op, sorted(self._restated))
         self.conn.execute("UPDATE operations SET done = 1 WHERE op = ?", (self.op,))

@@ -8,14 +8,24 @@ from dataclasses import dataclass
 from engine.model.errors import MemdeckError, invalid, not_found
 from engine.store.journal import cancelled, changed_rows
 from engine.store.rows import BATCH, batches, marks
-from engine.store.schema import ENTITIES, FACTS, JOURNALLED, MEMORY_TAGS, MEMORY_TOPICS, TAGS, TOPICS, Table
+from engine.store.schema import (
+    ENTITIES,
+    FACTS,
+    JOURNALLED,
+    MEMORY_TAGS,
+    MEMORY_TOPICS,
+    TAG_RELATIONS,
+    TAGS,
+    TOPICS,
+    Table,
+)  # fmt: skip
 from engine.store.transaction import Tx, Values
 
 FINAL_KINDS = frozenset({"expunge", "cleanup", "restore"})
 """Operations that no undo takes back; the snapshot made before them is the way back."""
 
 _LINKS = {
-    TAGS: ((MEMORY_TAGS, "tag_id"),),
+    TAGS: ((MEMORY_TAGS, "tag_id"), (TAG_RELATIONS, "low_id"), (TAG_RELATIONS, "high_id"), (TAGS, "merged_to")),
     TOPICS: ((MEMORY_TOPICS, "topic_id"),),
     ENTITIES: ((FACTS, "subject_id"), (FACTS, "object_id")),
 }
@@ -62,10 +72,12 @@ def plan_undo(tx: Tx, ops: Collection[int]) -> Plan:
 
     An object that a later operation touched stays as it is and is listed in `left`. Evidence never stands in the
     way, nor do later operations that were taken back, nor the undos that did so. What was erased meanwhile is gone.
+    A shared row that the operations made and others changed since stays; when nothing else is left, it is in `left`.
     """
     taken_back = _TakenBack(tx)
     touched: dict[str, list[_Touched]] = {}
     blocked: dict[str, None] = {}
+    kept: dict[str, None] = {}
     for table in JOURNALLED:
         keys: dict[tuple[object, ...], str] = {}
         for column in ("op_from", "op_to"):
@@ -76,11 +88,16 @@ def plan_undo(tx: Tx, ops: Collection[int]) -> Plan:
             numbers = {n for row in history for n in _numbers(row)}
             first = min(n for n in numbers if n in ops)
             later = {n for n in numbers if n > first and n not in ops}
-            if table.touching and any(taken_back.stands(n, label, numbers, first) for n in later):
-                blocked[label] = None
             before = next((r for r in history if _holds_before(r, first)), None)
             now = next((r for r in history if r["op_to"] is None), None)
+            if table.touching and any(taken_back.stands(n, label, numbers, first) for n in later):
+                if table.shared and (before is None or _ended(history, ops)):
+                    kept[label] = None
+                    continue
+                blocked[label] = None
             touched.setdefault(label, []).append(_Touched(table, key, now, before))
+    if not touched:
+        return Plan((), (), (), tuple(kept))
     for label in _erased(tx, touched):
         del touched[label]
     free = {label: rows for label, rows in touched.items() if label not in blocked}
@@ -108,6 +125,12 @@ def _numbers(row: Values) -> tuple[int, ...]:
 def _holds_before(row: Values, op: int) -> bool:
     begins, *ends = _numbers(row)
     return begins < op and (not ends or ends[0] >= op)
+
+
+def _ended(history: Sequence[Values], ops: Collection[int]) -> bool:
+    """Tell whether a row ended in the operations and none began in its place."""
+    last = max(n for row in history for n in _numbers(row) if n in ops)
+    return all(row["op_from"] != last for row in history)
 
 
 def _same(row: _Touched) -> bool:

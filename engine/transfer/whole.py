@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.model.errors import MemdeckError, invalid
-from engine.store import mentions, postings
+from engine.store import mentions, postings, tags
 from engine.store.connection import DATABASE, Store
 from engine.store.failures import translated
 from engine.store.migrations import LATEST, upgrade
@@ -114,6 +114,7 @@ def build_database(path: Path, target: Path) -> int:
             upgrade(conn)
             conn.execute("BEGIN IMMEDIATE")
             _fill(conn, tables)
+            tags.rebuild_names(conn)
             vids = [r[0] for r in conn.execute("SELECT vid FROM versions ORDER BY vid")]
             postings.rebuild(conn, ((vid, index_entry(conn, vid)) for vid in vids))
             mentions.rebuild(conn)

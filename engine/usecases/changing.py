@@ -12,13 +12,15 @@ from engine.model.memory import Caller, Draft, Memory, WriteResult
 from engine.rules.authority import may_override, standing
 from engine.rules.textnorm import clean_input
 from engine.store.facts import close_reworded, move_facts
-from engine.store.memories import fingerprint, new_version, set_locked, set_state, set_tags, set_topics
+from engine.store.memories import fingerprint, new_version, set_locked, set_state, set_topics
 from engine.store.review import close_items_of
 from engine.store.rows import dump
+from engine.store.tags import set_links, tags_of
 from engine.store.transaction import Tx
 from engine.usecases.desk import Desk, check_revision, current, reload, resolve
 from engine.usecases.drafts import gate, prepare
 from engine.usecases.remembering import topics_of
+from engine.usecases.tag_links import tag_memory
 
 _WORDS: dict[str, type[StrEnum]] = {"type": Type, "kind": Kind, "scope": Scope, "status": Status}
 EDITABLE = (
@@ -85,7 +87,9 @@ def edit(
             new_version(tx, old.id, columns)
             close_reworded(tx, old.id, f"{old.description}\n{old.body}", f"{prepared.text}\n{prepared.body}")
         if "tags" in changes:
-            changed |= set_tags(tx, old.id, prepared.draft.tags, source="user" if by.is_owner else "ai")
+            tagged = tag_memory(tx, old.id, prepared.draft.tags)
+            changed |= tagged.changed
+            notes += tagged.notes
         if "topics" in changes:
             ids, said = topics_of(tx, by, old.id, prepared.draft.topics)
             changed |= set_topics(tx, old.id, ids) or bool(said)
@@ -204,7 +208,7 @@ def merge(desk: Desk, by: Caller, source_text: str, target_text: str) -> WriteRe
 
 def merge_rows(tx: Tx, source: Memory, target: Memory) -> None:
     """Move tags, topics and facts of `source` to `target` and mark it merged."""
-    set_tags(tx, target.id, [*target.tags, *source.tags], source="user")
+    set_links(tx, target.id, tags_of(tx.conn, target.id) | tags_of(tx.conn, source.id))
     ids = {
         r[0]
         for r in tx.conn.execute(

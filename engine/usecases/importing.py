@@ -17,7 +17,7 @@ from engine.model.errors import MemdeckError
 from engine.model.memory import Caller, Draft
 from engine.model.records import ImportReport
 from engine.rules.admission import Checks
-from engine.store.memories import fingerprint, new_version, set_state, set_tags
+from engine.store.memories import fingerprint, new_version, set_state
 from engine.store.restore import replace_content
 from engine.store.snapshots import make_snapshot
 from engine.store.transaction import Tx
@@ -27,6 +27,7 @@ from engine.usecases.changing import require_owner
 from engine.usecases.desk import Desk, reload
 from engine.usecases.drafts import Prepared, gate, prepare
 from engine.usecases.remembering import begin, close_validity, quarantine
+from engine.usecases.tag_links import tag_memory
 
 BATCH = 400
 """Memories per operation: a crash loses at most one batch, and the next run goes on behind it."""
@@ -186,7 +187,7 @@ def _take(desk: Desk, tx: Tx, run: _Run, root: str, memory: ParsedMemory) -> Non
         ).id
         run.numbers["quarantined"] += 1
         return
-    run.by_path[memory.source_path], _ = begin(tx, prepared, State.ACTIVE, "")
+    run.by_path[memory.source_path] = begin(tx, prepared, State.ACTIVE, "").id
     run.numbers["created"] += 1
     run.types[str(prepared.columns["type"])] += 1
 
@@ -234,7 +235,7 @@ def _update(tx: Tx, run: _Run, memory_id: int, prepared: Prepared, memory: Parse
         return
     columns = {k: v for k, v in prepared.columns.items() if k not in ("valid_from",) or memory.valid_from is not None}
     new_version(tx, memory_id, {**columns, "description": prepared.text, "body": prepared.body})
-    set_tags(tx, memory_id, prepared.draft.tags, source="user")
+    tag_memory(tx, memory_id, prepared.draft.tags)
     run.numbers["updated"] += 1
 
 

@@ -252,9 +252,7 @@ def counts(desk: Desk, by: Caller) -> Counts:
             )
         )
         topics = conn.execute("SELECT count(*) FROM topics WHERE op_to IS NULL AND status = 'active'").fetchone()[0]
-        tags = conn.execute(
-            "SELECT count(*) FROM tags WHERE op_to IS NULL AND status IN ('active', 'unexamined')"
-        ).fetchone()[0]
+        tags = conn.execute(f"SELECT count(*) FROM tags t WHERE {_LISTED}").fetchone()[0]
         waiting = review.count_by_kind(conn, now)
     return Counts(
         memories=by_state.get(State.ACTIVE.value, 0), topics=topics, tasks=0, rules=0, tags=tags,
@@ -262,15 +260,22 @@ def counts(desk: Desk, by: Caller) -> Counts:
     )  # fmt: skip
 
 
+_LISTED = (
+    "t.op_to IS NULL AND t.status IN ('active', 'unexamined') AND (t.source <> 'system'"
+    " OR EXISTS (SELECT 1 FROM memory_tags l WHERE l.tag_id = t.tag_id AND l.op_to IS NULL))"
+)
+"""Tags that are recalled by themselves; a system tag counts once a memory carries it."""
+
+
 def tags(desk: Desk) -> list[Named]:
-    """Return all tags with how many current memories carry each, most used first."""
+    """Return the tags that are recalled, with how many current memories carry each, most used first."""
     with desk.store.read() as conn:
         rows = conn.execute(
             "SELECT t.code, t.name, (SELECT count(*) FROM memory_tags l JOIN states s ON s.memory_id = l.memory_id AND"
             " s.op_to IS NULL AND s.state = 'active' WHERE l.tag_id = t.tag_id AND l.op_to IS NULL) n, t.status,"
-            " t.definition, t.synonyms FROM tags t WHERE t.op_to IS NULL ORDER BY n DESC, t.name"
+            f" t.definition, t.synonyms FROM tags t WHERE {_LISTED} ORDER BY n DESC, t.name"
         ).fetchall()
-    return [Named(r[0], r[1], r[2], r[3], r[4], tuple(json.loads(r[5]))) for r in rows]
+    return [Named(r[0], r[1], r[2], r[3], r[4], tuple(dict(json.loads(r[5])).values())) for r in rows]
 
 
 def topics(desk: Desk) -> list[Named]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from engine.model.enums import Kind, Origin, ReviewKind, Scope, State
 from engine.model.errors import MemdeckError, invalid
@@ -19,16 +20,17 @@ from engine.store.memories import (
     make_topic,
     new_version,
     set_state,
-    set_tags,
     set_topics,
     topic_id,
 )  # fmt: skip
 from engine.store.review import open_item
 from engine.store.schema import SIGHTINGS, TOMBSTONES
+from engine.store.tags import set_links, tags_of
 from engine.store.transaction import Tx
 from engine.usecases.desk import Desk, check_revision, current, reload, resolve
 from engine.usecases.drafts import Prepared, gate, is_deduplicated, prepare
 from engine.usecases.rivals import propose_exclusions, propose_rivals
+from engine.usecases.tag_links import tag_memory
 
 WAITS = "the owner decides; trying again is useless"
 
@@ -156,8 +158,8 @@ def _text(value: object) -> str | None:
 
 
 def _insert(desk: Desk, tx: Tx, by: Caller, prepared: Prepared) -> WriteResult:
-    memory_id, added = begin(tx, prepared, State.ACTIVE, "")
-    notes = [*prepared.notes, *attach_topics(tx, by, memory_id, prepared.draft.topics)]
+    memory_id, added, said = begin(tx, prepared, State.ACTIVE, "")
+    notes = [*prepared.notes, *said, *attach_topics(tx, by, memory_id, prepared.draft.topics)]
     if added.relations:
         propose_exclusions(tx, by, memory_id, prepared.text)
     tx.describe(prepared.text[:120])
@@ -170,14 +172,22 @@ def counted(result: WriteResult, prepared: Prepared, added: Added) -> WriteResul
     return replace(result, relations=added.relations, entities=added.entities, skipped=prepared.skipped)
 
 
-def begin(tx: Tx, prepared: Prepared, state: State, cause: str, **identity: object) -> tuple[int, Added]:
-    """Begin a memory with its tags and facts; returns its number. Topics follow with `attach_topics`."""
+class Begun(NamedTuple):
+    """A memory that begins: its number, what its triples brought, and what is to be said of its tags."""
+
+    id: int
+    added: Added
+    notes: tuple[str, ...]
+
+
+def begin(tx: Tx, prepared: Prepared, state: State, cause: str, **identity: object) -> Begun:
+    """Begin a memory with its tags and facts. Topics follow with `attach_topics`."""
     memory_id = insert_memory(
         tx, prepared.columns, text=prepared.text, body=prepared.body, state=state, cause=cause,
         uid=_text(identity.get("uid")),
     )  # fmt: skip
-    set_tags(tx, memory_id, prepared.draft.tags, source="ai" if tx.by.origin is Origin.AGENT else "user")
-    return memory_id, state_facts(tx, memory_id, prepared)
+    tagged = tag_memory(tx, memory_id, prepared.draft.tags)
+    return Begun(memory_id, state_facts(tx, memory_id, prepared), tagged.notes)
 
 
 def state_facts(tx: Tx, memory_id: int, prepared: Prepared) -> Added:
@@ -248,7 +258,7 @@ def quarantine(
             (f"it waits already: {WAITS}",),
             seen_again=True,
         )
-    memory_id, _ = begin(tx, prepared, State.QUARANTINED, cause)
+    memory_id, _, said = begin(tx, prepared, State.QUARANTINED, cause)
     seen = {"cause": cause, "check": prepared.verdict.kind, "said_by": prepared.standing.source, **(evidence or {})}
     asked: dict[str, object] = {"topics": list(prepared.draft.topics)}
     if target is not None:
@@ -266,7 +276,7 @@ def quarantine(
     }[cause]
     state = "quarantined" if cause == "injection" else "pending"
     return WriteResult(
-        f"mem-{memory_id}@1", memory_id, 1, state, tx.op, (*prepared.notes, f"{reason}: {WAITS}"), review=item
+        f"mem-{memory_id}@1", memory_id, 1, state, tx.op, (*prepared.notes, *said, f"{reason}: {WAITS}"), review=item
     )
 
 
@@ -343,8 +353,9 @@ def correct(tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
         if given is not None:
             changes[column] = columns[column]
     new_version(tx, old.id, changes)
+    said: tuple[str, ...] = ()
     if draft.tags:
-        set_tags(tx, old.id, [*old.tags, *draft.tags], source="ai" if by.origin is Origin.AGENT else "user")
+        said = tag_memory(tx, old.id, draft.tags, keep=tags_of(tx.conn, old.id)).notes
     if draft.triples:
         close_facts(tx, old.id, keep=draft.triples)
     else:
@@ -358,7 +369,7 @@ def correct(tx: Tx, by: Caller, prepared: Prepared, old: Memory) -> WriteResult:
         memory.revision,
         "active",
         tx.op,
-        (*prepared.notes, f"corrected; revision {old.revision} stays readable"),
+        (*prepared.notes, *said, f"corrected; revision {old.revision} stays readable"),
     )
     return counted(result, prepared, added)
 
@@ -374,12 +385,14 @@ def supersede(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, old: Memory) -
     inherited = replace(
         prepared,
         draft=replace(
-            prepared.draft, tags=prepared.draft.tags or old.tags, topics=prepared.draft.topics or old.topics,
+            prepared.draft, topics=prepared.draft.topics or old.topics,
             scope=Scope(str(columns["scope"])),
         ),
     )  # fmt: skip
-    memory_id, added = begin(tx, inherited, State.ACTIVE, "")
-    notes = [*prepared.notes, *attach_topics(tx, by, memory_id, inherited.draft.topics)]
+    memory_id, added, said = begin(tx, inherited, State.ACTIVE, "")
+    if not prepared.draft.tags:
+        set_links(tx, memory_id, tags_of(tx.conn, old.id))
+    notes = [*prepared.notes, *said, *attach_topics(tx, by, memory_id, inherited.draft.topics)]
     close_validity(tx, old, memory_id, int(str(columns["valid_from"])))
     tx.describe(f"mem-{memory_id} supersedes mem-{old.id}: {prepared.text[:80]}")
     result = WriteResult(

@@ -15,12 +15,16 @@ from engine.store.memories import fingerprint, make_topic, new_version, set_stat
 from engine.store.review import load_items, set_item
 from engine.store.rows import load_memories
 from engine.store.schema import VERSIONS
+from engine.store.snapshots import make_snapshot
+from engine.store.tag_merge import carry_out
 from engine.store.transaction import Tx
 from engine.usecases.changing import merge_rows, require_owner
 from engine.usecases.desk import Desk
 from engine.usecases.drafts import gate, prepare
 from engine.usecases.forgetting import bury, remove_rows
 from engine.usecases.remembering import attach_topics, close_validity
+from engine.usecases.tag_merging import merge_work
+from engine.usecases.tagging import read_level, relate_rows
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,14 @@ def decide(
         return DecideResult(None, (), ())
     decided, refused = [], []
     with desk.store.read() as conn:
-        known = {item.id for item in load_items(conn, list(ids))}
+        items = load_items(conn, list(ids))
+    known = {item.id for item in items}
     missing = [(i, "there is no such item") for i in ids if i not in known]
     if not known:
         return DecideResult(None, (), tuple(missing))
+    if verb == Verb.ACCEPT and any(i.kind in SNAPSHOT_FIRST for i in items):
+        keep = desk.settings.number("snapshots.keep_runs")
+        make_snapshot(desk.store, kind="run", reason="before accepting what was proposed", keep=keep)
     with desk.store.write(by, f"review_{verb}", reason=reason) as tx:
         for item in load_items(tx.conn, list(dict.fromkeys(ids))):
             try:
@@ -220,6 +228,23 @@ def _accept_privilege(tx: Tx, by: Caller, item: ReviewItem, reason: str) -> None
     new_version(tx, memory.id, fields)
 
 
+def _accept_relation(tx: Tx, by: Caller, item: ReviewItem, reason: str) -> None:
+    asked = item.proposal
+    try:
+        relate_rows(tx, str(asked.get("one")), str(asked.get("other")), read_level(str(asked.get("level"))))
+    except MemdeckError as error:
+        raise Refused(error.message) from None
+
+
+def _accept_tag_merge(tx: Tx, by: Caller, item: ReviewItem, reason: str) -> None:
+    sources = item.proposal.get("sources")
+    names = [str(code) for code in sources] if isinstance(sources, list) else []
+    try:
+        carry_out(tx, merge_work(tx.conn, names, str(item.proposal.get("target"))))
+    except MemdeckError as error:
+        raise Refused(error.message) from None
+
+
 def _nothing(tx: Tx, by: Caller, item: ReviewItem, reason: str) -> None:
     """The decision itself is all that changes."""
 
@@ -229,6 +254,9 @@ def _bury_held(tx: Tx, by: Caller, item: ReviewItem, reason: str) -> None:
     if item.memory_id is not None:
         _reject_waiting(tx, by, item, reason)
 
+
+SNAPSHOT_FIRST = frozenset({ReviewKind.TAG_MERGE})
+"""What is bulk work once it is accepted."""
 
 Decision = Callable[[Tx, Caller, ReviewItem, str], None]
 
@@ -241,6 +269,8 @@ _ACCEPT: dict[ReviewKind, Decision] = {
     ReviewKind.PRIVILEGE: _accept_privilege,
     ReviewKind.TOPIC_PROPOSAL: _accept_topic,
     ReviewKind.FORGET_REQUEST: _accept_forget,
+    ReviewKind.TAG_RELATION: _accept_relation,
+    ReviewKind.TAG_MERGE: _accept_tag_merge,
 }
 _REJECT: dict[ReviewKind, Decision] = {
     ReviewKind.QUARANTINE: _reject_waiting,
@@ -251,4 +281,6 @@ _REJECT: dict[ReviewKind, Decision] = {
     ReviewKind.PRIVILEGE: _nothing,
     ReviewKind.TOPIC_PROPOSAL: _nothing,
     ReviewKind.FORGET_REQUEST: _nothing,
+    ReviewKind.TAG_RELATION: _nothing,
+    ReviewKind.TAG_MERGE: _nothing,
 }

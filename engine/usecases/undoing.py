@@ -62,12 +62,12 @@ def redo(desk: Desk, by: Caller) -> UndoResult:
 def _take_back(tx: Tx, ops: Collection[int], rest: bool, summary: str) -> UndoResult:
     check_undoable(tx, ops)
     plan = plan_undo(tx, ops)
-    if plan.left and not rest:
+    if plan.left and not (rest and _can_be_split(plan.left)):
         shown = ", ".join(plan.left[:8]) + (" …" if len(plan.left) > 8 else "")
         raise MemdeckError(
             "exists",
             f"later changes rest on it: {shown}",
-            "take those back first, or take back the rest only (--rest)",
+            "take those back first" + (", or take back the rest only (--rest)" if _can_be_split(plan.left) else ""),
             left=plan.left,
             objects=plan.objects,
         )
@@ -76,6 +76,11 @@ def _take_back(tx: Tx, ops: Collection[int], rest: bool, summary: str) -> UndoRe
     apply_undo(tx, ops, plan)
     tx.describe(summary)
     return UndoResult(tx.op, tuple(sorted(ops)), plan.objects, plan.left)
+
+
+def _can_be_split(left: Collection[str]) -> bool:
+    """Tell whether the rest can be taken back alone: half of a change of the vocabulary would leave tags astray."""
+    return not any(label.startswith("tag-") for label in left)
 
 
 def _last(conn: sqlite3.Connection, *, redo: bool) -> int:
