@@ -73,6 +73,7 @@ class MemdeckApp(Flows):
         self._token: tuple[int, int] | None = None
         self._last_tab = TABS[0]
         self._lost = False
+        self._said: Severity = "information"
         for theme in themes.THEMES:
             self.register_theme(theme)
 
@@ -133,9 +134,12 @@ class MemdeckApp(Flows):
     # -- saying things ---------------------------------------------------------------------------------------------
 
     def say(self, text: str, *, undoable: bool = False, severity: Severity = "information") -> None:
-        """Show a short message; one that can be taken back names the key."""
+        """Show a short message in place of the last one; one that can be taken back names the key."""
         if undoable:
             text += " · " + t("app.undo_hint")
+        if severity == self._said == "information":
+            self.clear_notifications()
+        self._said = severity
         self.notify(text, severity=severity, timeout=4 if severity == "information" else 8, markup=False)
 
     def fail(self, error: MemdeckError) -> None:

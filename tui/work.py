@@ -26,7 +26,8 @@ class Work:
     """Runs engine calls in threads and hands their answers back on the event loop.
 
     Reads carry a generation number per owner and group: a newer read of the group interrupts the running one and
-    its answer is dropped. Reads of other groups that the interrupt hit are asked again. Writes keep their order.
+    its answer is dropped. Reads of other groups that the interrupt hit are asked again. Writes keep their order; while
+    one runs nothing is interrupted, because a write reads, too.
     """
 
     def __init__(self, app: App[Any], engine: Engine, report: Failed) -> None:
@@ -44,7 +45,7 @@ class Work:
         """Ask `call` and give its answer to `then`, unless a newer read of `group` has begun or `owner` is gone."""
         key = (id(owner), group)
         self._newest[key] += 1
-        if self._running[key]:
+        if self._running[key] and not self.writes_waiting:
             self._engine.interrupt()
         owner.run_worker(self._read(owner, key, self._newest[key], call, then, failed), group=group)
 

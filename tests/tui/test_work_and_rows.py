@@ -125,3 +125,16 @@ async def test_a_million_rows_hydrate_only_what_is_seen():
         assert table.current_id == 500_000
         assert len(table.marks) == 1000
         assert PAGE == 128
+
+
+async def test_a_write_is_never_interrupted():
+    engine, done = SlowEngine(), []
+    app = App()
+    async with app.run_test() as pilot:
+        work = Work(app, engine, pytest.fail)
+        work.write(lambda: engine.read("write", 0.2), done.append)
+        for number in range(3):
+            work.read(app, "filter", lambda: time.sleep(0.02), lambda _: None)
+            await pilot.pause(0.01)
+        await app.workers.wait_for_complete()
+        assert done == ["write"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from textual import on
 from textual.containers import Container, VerticalScroll
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -28,6 +29,9 @@ from tui.words import door, review_kind
 
 MOST = 20_000
 """Items that are read at once."""
+
+BURST = 0.15
+"""Seconds without a change before the queue is read again."""
 
 DAY_MS = 86_400_000
 DEFERRALS = {"tomorrow": 1, "week": 7, "month": 30}
@@ -75,6 +79,8 @@ class ReviewScreen(DeckScreen):
         super().__init__()
         self._kinds = tuple(kinds)
         self._items: dict[int, ReviewItem] = {}
+        self._on_the_way: set[int] = set()
+        self._soon: Timer | None = None
 
     def body(self) -> Iterable[Widget]:
         """Return title, list and card."""
@@ -100,8 +106,14 @@ class ReviewScreen(DeckScreen):
         kinds = self._kinds
         self.read("items", lambda: self.deck.engine.review_items(kinds=kinds, limit=MOST), self._take)
 
+    def store_changed(self) -> None:
+        """Read again once a burst of decisions is over."""
+        if self._soon is not None:
+            self._soon.stop()
+        self._soon = self.set_timer(BURST, super().store_changed)
+
     def _take(self, items: list[ReviewItem]) -> None:
-        found = {item.id: item for item in items}
+        found = {item.id: item for item in items if item.id not in self._on_the_way}
         settled = {
             id: item for id, item in self._items.items() if id not in found and item.state is not ReviewState.OPEN
         }
@@ -193,6 +205,7 @@ class ReviewScreen(DeckScreen):
         """Show the decision at once, go on, and let the engine follow; what it refuses opens again."""
         wanted = self._targets() if ids is None else list(ids)
         before = {id: self._items[id] for id in wanted}
+        self._on_the_way |= before.keys()
         for id in wanted:
             self._items[id] = replace(self._items[id], state=_AFTER[verb])
         self.table.clear_marks()
@@ -201,6 +214,7 @@ class ReviewScreen(DeckScreen):
         self._title()
 
         def done(result: object) -> None:
+            self._on_the_way -= before.keys()
             decided, refused = set(result.decided), result.refused  # type: ignore[attr-defined]
             for id, why in refused:
                 self._items[id] = before.get(id, self._items[id])
@@ -209,6 +223,7 @@ class ReviewScreen(DeckScreen):
             self.table.forget_rows()
 
         def failed(error: MemdeckError) -> None:
+            self._on_the_way -= before.keys()
             self._items |= before
             self.table.forget_rows()
             self._title()
