@@ -8,9 +8,12 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.model.errors import MemdeckError, invalid
-from engine.model.records import SettingInfo
+
+if TYPE_CHECKING:
+    from engine.model.records import SettingInfo
 
 CONFIG_NAME = "config.yaml"
 """The file in a store's directory that a person may write by hand."""
@@ -147,6 +150,8 @@ class Settings:
         return [self._info(setting, stored) for setting in SCHEMA.values()]
 
     def _info(self, setting: Setting, stored: Mapping[str, object]) -> SettingInfo:
+        from engine.model.records import SettingInfo  # a process that only reads values never needs it
+
         value, origin = self._in_effect(setting, stored)
         later = self._resolve(setting, stored)[0]
         return SettingInfo(

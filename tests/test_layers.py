@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 
 BEYOND: dict[str, tuple[str, ...]] = {
     "tui.cli": ("engine.serve",),
+    "tui.__main__": ("engine.serve",),  # a hook goes straight to its answer
     "tui.commands": (
         "engine.serve",  # the command line starts the servers
         "engine.connect",  # and writes agents' settings, which needs no store

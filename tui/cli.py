@@ -16,7 +16,7 @@ from tui.commands import base
 
 COMMANDS: dict[str, str] = {
     "recall": "reading",
-    "context": "reading",
+    "context": "context",
     "read": "reading",
     "history": "reading",
     "status": "journal",
@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
     "profile": "preferences",
     "call": "agents",
     "mcp": "agents",
+    "hook": "hook",
     "do": "actions",
 }
 """Every command and the module of tui.commands that holds it, in the order of the help."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from engine.rules.textnorm import fold
 from engine.store.ephemeral import Ledger
@@ -14,8 +14,7 @@ CARD_LEAST, CARD_MOST = 1_024, 4_096
 KEPT_CARDS = 64
 
 
-@dataclass(frozen=True)
-class Pools:
+class Pools(NamedTuple):
     """How many bytes a session may be given: of bodies, and of gap cards beside them."""
 
     body: int
@@ -40,8 +39,8 @@ def reset(ledger: Ledger, *, baseline_only: bool = False) -> Ledger:
     A resumed session only gets its baseline again: what it was given before still stands in its transcript (S20).
     """
     if baseline_only:
-        return replace(ledger, core=False, baseline=False)
-    return replace(ledger, body_bytes=0, card_bytes=0, core=False, baseline=False, signature="", cards=())
+        return ledger._replace(core=False, baseline=False)
+    return ledger._replace(body_bytes=0, card_bytes=0, core=False, baseline=False, signature="", cards=())
 
 
 def with_card(ledger: Ledger, sign: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.context import cues
 from engine.context.draft import Candidate
@@ -13,7 +13,7 @@ from engine.context.relevance import CANDIDATES, Relevance, gate_for
 from engine.context.topics import heading_of, topics_named
 from engine.model.enums import Mode
 from engine.model.memory import Filter, Memory
-from engine.model.records import LeftOut
+from engine.model.packs import LeftOut
 from engine.recall.candidates import Candidates
 from engine.recall.text import TextHit, search_text
 from engine.store.rows import load_memories
@@ -26,8 +26,7 @@ Choosing = Callable[[Mode, Filter], Selection]
 """Returns the condition under which the caller sees memories in a mode."""
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """What a question came to: what qualifies, what does past the cap, what does not, and the scores for a log.
 
     `matches` counts all memories that share a word with the question; `archived` those that would qualify if they
@@ -42,8 +41,7 @@ class Choice:
     archived: int = 0
 
 
-@dataclass(frozen=True)
-class _Judged:
+class _Judged(NamedTuple):
     memory: Memory
     hit: TextHit
     fit: Relevance
@@ -90,7 +88,7 @@ def choose(
         found=tuple(found[:most]),
         beyond=tuple(c.memory for c in found[most:] if not c.sibling),
         below=tuple(
-            LeftOut(j.memory.id, "relevance", f"covers {j.share:.2f} of the question, {threshold:.2f} is needed")
+            LeftOut(j.memory.id, "relevance", f"{j.share:.2f} < {threshold:.2f}")
             for j in judged
             if j.memory.id not in taken
         ),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 from engine.context import budget
 from engine.context.notes import Depth, note
 from engine.context.sections import Provider
 from engine.model.memory import Memory
-from engine.model.records import LeftOut, PackSection
+from engine.model.packs import LeftOut, PackSection
 from engine.rules.tokens import estimate_tokens
 from engine.store.ephemeral import Ledger
 
@@ -23,8 +24,7 @@ STATUS_BYTES, STATUS_TOKENS = 200, 50
 """Kept free for the status line."""
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """The settings that size a pack.
 
     `tokens` bounds a pack (what is never refused may exceed it), `most_chars` what a prompt adds besides baseline
@@ -41,8 +41,7 @@ class Limits:
     most_chars: int | None = None
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A memory that answers the question, with its best lines (None = its summary) and why it is there.
 
     `topic` is the heading under which it stands, empty for none; `sibling` marks what its topic brought along.
@@ -60,8 +59,7 @@ class Candidate:
         return f"{self.memory.ref}:{self.lines}"
 
 
-@dataclass(frozen=True)
-class Material:
+class Material(NamedTuple):
     """What a pack is made of: all in order, best first; `place` says where was looked.
 
     `beyond` are qualified memories past the configured number, `below` judged ones that did not qualify, with why.
@@ -76,19 +74,20 @@ class Material:
     below: Sequence[LeftOut] = ()
     archived: int = 0
     place: str = "global"
-    providers: dict[str, Provider] = field(default_factory=dict)
+    providers: Mapping[str, Provider] = MappingProxyType({})
 
 
-@dataclass
 class Draft:
     """The sections so far; `whole` are memories of which nothing is missing, so that they need not stand twice."""
 
-    material: Material
-    limits: Limits
-    sections: list[PackSection] = field(default_factory=list)
-    reasons: dict[int, str] = field(default_factory=dict)
-    whole: set[int] = field(default_factory=set)
-    left_out: list[LeftOut] = field(default_factory=list)
+    def __init__(self, material: Material, limits: Limits) -> None:
+        """Begin with nothing."""
+        self.material = material
+        self.limits = limits
+        self.sections: list[PackSection] = []
+        self.reasons: dict[int, str] = {}
+        self.whole: set[int] = set()
+        self.left_out: list[LeftOut] = []
 
     def add(self, name: str, text: str, cap: int, unit: str, used: int | None = None) -> None:
         """Add a section unless it is empty; `used` counts in `unit`, characters by default."""
@@ -101,7 +100,7 @@ class Draft:
         if whole:
             self.whole.add(memory.id)
 
-    def leave(self, memories: Sequence[Memory], reason: str, detail: str) -> None:
+    def leave(self, memories: Sequence[Memory], reason: str, detail: str = "") -> None:
         """Note what does not stand in the pack."""
         self.left_out += [LeftOut(memory.id, reason, detail) for memory in memories]
 
@@ -133,38 +132,29 @@ class Draft:
         return {left.id for left in self.left_out if left.reason in FOR_BUDGET}
 
 
-@dataclass
-class Room:
+class Space:
     """What is left for relevant memories: tokens of this pack, characters of this prompt, bytes of the session."""
 
-    tokens: int
-    chars: int | None
-    session: int | None
-
-    @classmethod
-    def after(cls, draft: Draft, ledger: Ledger | None) -> Room:
+    def __init__(self, draft: Draft, ledger: Ledger | None) -> None:
         """Measure what stands already; baseline takes at most half of the tokens from what the question asks for."""
         limits, others = draft.limits, draft.text(without="baseline")
         baseline = min(estimate_tokens(draft.text_of("baseline")), limits.tokens // 2)
-        session = None
+        self.tokens = limits.tokens - STATUS_TOKENS - estimate_tokens(others) - baseline
+        self.chars = None if limits.most_chars is None else limits.most_chars - TAIL_CHARS - len(others)
+        self.session = None
         if ledger is not None:
             spent = ledger.body_bytes + len(draft.text().encode()) + STATUS_BYTES
-            session = budget.pools(limits.session_bytes).body - spent
-        return cls(
-            tokens=limits.tokens - STATUS_TOKENS - estimate_tokens(others) - baseline,
-            chars=None if limits.most_chars is None else limits.most_chars - TAIL_CHARS - len(others),
-            session=session,
-        )
+            self.session = budget.pools(limits.session_bytes).body - spent
 
-    def refuses(self, block: str, *, always: bool) -> tuple[str, str] | None:
-        """Return why a block finds no place; `always` passes the session's cap: a baseline note that is hit (S23)."""
+    def refuses(self, block: str, *, always: bool) -> str:
+        """Return why a block finds no place: `budget` of the session or `size` of the pack; empty when it fits.
+
+        `always` passes the session's budget: a baseline note that the question hits (S23).
+        """
         if self.session is not None and len(block.encode()) > self.session and not always:
-            return "budget", "the session's budget is used up"
-        if estimate_tokens(block) > self.tokens:
-            return "size", "the pack is full"
-        if self.chars is not None and len(block) > self.chars:
-            return "size", "what a prompt may add is used up"
-        return None
+            return "budget"
+        too_long = self.chars is not None and len(block) > self.chars
+        return "size" if too_long or estimate_tokens(block) > self.tokens else ""
 
     def spend(self, block: str) -> None:
         """Take a block's size away."""

@@ -11,7 +11,7 @@ OPEN, CLOSE = "<memdeck-notes>", "</memdeck-notes>"
 
 CUT = "…（截断）"
 _TAG = re.compile(r"<(?=\s*/?\s*memdeck)", re.IGNORECASE)
-_OWN_BLOCK = re.compile(rf"{OPEN}.*?(?:{CLOSE}|\Z)", re.DOTALL)
+_OWN_BLOCK = rf"{OPEN}.*?(?:{CLOSE}|\Z)"
 
 
 def marked(text: str) -> str:
@@ -21,7 +21,7 @@ def marked(text: str) -> str:
 
 def without_own(text: str) -> str:
     """Return `text` without what memdeck injected into it."""
-    return _OWN_BLOCK.sub("", text) if OPEN in text else text
+    return re.sub(_OWN_BLOCK, "", text, flags=re.DOTALL) if OPEN in text else text
 
 
 def harmless(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.context.fence import quoted
 from engine.model.memory import Memory
@@ -15,8 +15,7 @@ CLUE_CHARS = 80
 PLACE_CHARS = 60
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(NamedTuple):
     """What a pack leaves out: notes that match and were not shown, best first, and how many of them for budget.
 
     `asked` is true when nothing matched although somebody asks after their own history; `archived` counts what would

@@ -81,4 +81,4 @@ def _passage(body: str, lines: tuple[int, int] | None, max_chars: int) -> tuple[
     first, last = lines or (1, None)
     text = "\n".join(body.split("\n")[first - 1 : last]).rstrip("\n")
     short = cut(harmless(text), max_chars)
-    return short, (first, first + short.removesuffix(CUT).count("\n"))
+    return short, (first, first + short.removesuffix(CUT).rstrip("\n").count("\n"))

@@ -6,10 +6,8 @@ the front. A pack is empty when no section has anything to say.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from engine.context import budget, cues, gap
-from engine.context.draft import Draft, Limits, Material, Room
+from engine.context.draft import Draft, Limits, Material, Space
 from engine.context.fence import quoted
 from engine.context.notes import Depth
 from engine.context.sections import (
@@ -25,7 +23,7 @@ from engine.context.sections import (
     provided,
     says_all,
 )
-from engine.model.records import ContextPack, PackBudget
+from engine.model.packs import ContextPack, PackBudget
 from engine.rules.tokens import estimate_tokens
 from engine.store.ephemeral import Ledger
 
@@ -35,7 +33,7 @@ HEADING_CHARS = 80
 def build_pack(material: Material, limits: Limits, ledger: Ledger | None) -> tuple[ContextPack, Ledger | None]:
     """Return the pack and the ledger after it; without a session nothing is given only once and nothing is counted."""
     draft = Draft(material, limits)
-    asking = Asking(material.question, cues.going_on_cue(material.question))
+    asking = Asking(material.question, cues.going_on_cue(material.question) if material.providers else "")
     draft.add("discipline", DISCIPLINE, len(DISCIPLINE), "chars")
     for room in (PERSONA, PLAYBOOK):
         draft.add(room.name, provided(material.providers, room, asking), room.cap, "chars")
@@ -43,13 +41,14 @@ def build_pack(material: Material, limits: Limits, ledger: Ledger | None) -> tup
         _add_core(draft)
     if not (ledger and ledger.baseline):
         _add_baseline(draft)
-    request = cues.explicit_request(material.question)
     sign = _signature(material)
-    repeated = bool(ledger and sign and ledger.signature == sign and not request)
+    again = bool(ledger and sign and ledger.signature == sign)
+    request = cues.explicit_request(material.question) if again else ""
+    repeated = again and not request
     if repeated:
-        draft.leave([c.memory for c in material.found], "repeat", "the same question and picks as just before")
+        draft.leave([c.memory for c in material.found], "repeat")
     else:
-        _add_relevant(draft, Room.after(draft, ledger))
+        _add_relevant(draft, Space(draft, ledger))
     for room in (TASKS, HANDLE):
         draft.add(room.name, provided(material.providers, room, asking), room.cap, "chars")
     if not repeated:
@@ -85,14 +84,14 @@ def _add_baseline(draft: Draft) -> None:
         draft.add("baseline", text, most, "notes", used=len(fixed[:most]))
     for memory in fixed[:most]:
         draft.take(memory, "baseline")
-    draft.leave(fixed[most:], "baseline", f"beyond {most} baseline notes")
+    draft.leave(fixed[most:], "baseline", f"> {most}")
 
 
-def _add_relevant(draft: Draft, room: Room) -> None:
+def _add_relevant(draft: Draft, space: Space) -> None:
     """Add what answers the question, best first, as long as it fits; then group it by topic (C16)."""
     found = [c for c in draft.material.found if c.memory.id not in draft.whole]
     if draft.limits.depth is Depth.OFF:
-        draft.leave([c.memory for c in found], "off", "the injection of memories is off")
+        draft.leave([c.memory for c in found], "off")
         return
     groups: dict[str, str] = {}
     for candidate in found:
@@ -100,11 +99,11 @@ def _add_relevant(draft: Draft, room: Room) -> None:
         block = draft.note(memory, candidate.lines, why="via topic" if candidate.sibling else "")
         if topic not in groups:
             block = f"## Relevant: {quoted(topic, HEADING_CHARS)}\n{block}" if topic else f"## Relevant\n{block}"
-        refusal = room.refuses(block, always=memory.baseline)
+        refusal = space.refuses(block, always=memory.baseline)
         if refusal:
-            draft.leave([memory], *refusal)
+            draft.leave([memory], refusal)
             continue
-        room.spend(block)
+        space.spend(block)
         groups[topic] = groups.get(topic, "") + block
         draft.take(memory, candidate.why)
     without_topic = groups.pop("", "")
@@ -118,7 +117,7 @@ def _add_gap(draft: Draft, ledger: Ledger | None) -> None:
     if limits.depth is Depth.OFF:
         return
     missing = [c.memory for c in material.found if c.memory.id in draft.for_budget]
-    draft.leave(material.beyond, "number", f"beyond {limits.memories} notes")
+    draft.leave(material.beyond, "number", f"> {limits.memories}")
     asked = not material.found and cues.asks_own_history(material.question)
     card = gap.card(gap.Gap([*missing, *material.beyond], len(missing), asked, material.archived, material.place))
     size = len(card.encode())
@@ -132,14 +131,16 @@ def _add_gap(draft: Draft, ledger: Ledger | None) -> None:
 def _add_status(draft: Draft, ledger: Ledger | None) -> None:
     """Add how many notes stand here, the session's bytes against its cap, and what was left out for budget (S29)."""
     cap, over = draft.limits.session_bytes, len(draft.for_budget)
-    spent = ledger.body_bytes + ledger.card_bytes if ledger else 0
     omitted = f" · 因预算省略 {over} (left out for budget)" if over else ""
+    cards = (ledger.card_bytes if ledger else 0) + len(draft.text_of("gap").encode())
+    bodies = ledger.body_bytes if ledger else 0
+    bodies += len(draft.text().encode()) + 1 - len(draft.text_of("gap").encode())
     line = ""
     # The line counts its own bytes, too: measured once with a figure of the same width.
     for _ in range(2):
-        used = spent + len(draft.text().encode()) + 1 + len(line.encode())
-        beyond = " · over its cap for a baseline note" if used > cap else ""
-        line = f"(memdeck: {len(draft.reasons)} notes · session {used}/{cap} bytes{omitted}{beyond})\n"
+        size = bodies + len(line.encode())
+        beyond = " · over the pool of bodies" if size > budget.pools(cap).body else ""
+        line = f"(memdeck: {len(draft.reasons)} notes · session {size + cards}/{cap} bytes{omitted}{beyond})\n"
     draft.add("status", line, len(line), "chars")
 
 
@@ -168,11 +169,10 @@ def _carried_on(ledger: Ledger, draft: Draft, pack: ContextPack, sign: str) -> L
     """Return the ledger after a pack; the sections given once count as given when they really stand in it (S20)."""
     card = draft.text_of("gap")
     size = len(card.encode())
-    after = replace(ledger, signature=sign or ledger.signature)
+    after = ledger._replace(signature=sign or ledger.signature)
     if not pack.text:
         return after
-    return replace(
-        after,
+    return after._replace(
         packs=ledger.packs + 1,
         tokens=ledger.tokens + pack.tokens,
         body_bytes=ledger.body_bytes + len(pack.text.encode()) - size,

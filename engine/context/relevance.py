@@ -10,7 +10,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.recall.analyse import letters
 from engine.recall.words import STOP_WORDS
@@ -27,19 +27,20 @@ WHOLE_TEXT = 0.5
 FALLBACK_LETTERS = 4
 """A shorter question is not looked for in bodies alone (S18)."""
 
+SMALLEST_STORE = 30
+"""A smaller store is weighed as one of so many memories: with two or three, every word that they hold is common."""
+
 MAX_TERMS = 96
 
 
-@dataclass(frozen=True)
-class Relevance:
+class Relevance(NamedTuple):
     """How much of a question a memory covers, from 0 to 1: by its summary, and together with its best passage."""
 
     summary: float
     passage: float
 
 
-@dataclass(frozen=True)
-class Gate:
+class Gate(NamedTuple):
     """The weight of each term of one question."""
 
     weights: Mapping[str, float]
@@ -62,15 +63,16 @@ class Gate:
     def admit(self, found: Sequence[Relevance], threshold: float) -> list[bool]:
         """Say of each match whether it qualifies; bodies alone count when no summary does (S16, S18)."""
         by_summary = [r.summary > 0 and r.summary >= threshold for r in found]
-        if not any(by_summary) and self.letters >= FALLBACK_LETTERS:
-            return [r.passage > 0 and r.passage >= threshold for r in found]
-        return [ok or r.passage >= WHOLE_TEXT for ok, r in zip(by_summary, found, strict=True)]
+        if self.letters < FALLBACK_LETTERS:
+            return by_summary
+        enough = WHOLE_TEXT if any(by_summary) else threshold
+        return [ok or (r.passage > 0 and r.passage >= enough) for ok, r in zip(by_summary, found, strict=True)]
 
 
 def gate_for(conn: sqlite3.Connection, question: str) -> Gate:
     """Weigh a question's terms by how many summaries hold them; words of every question do not count."""
     terms = question_terms(question)
-    total = live_versions(conn)
+    total = max(live_versions(conn), SMALLEST_STORE)
     held = _summaries(conn, terms)
     return Gate({term: inverse_frequency(total, held.get(term, 0)) for term in terms}, letters(question))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from engine.context.fence import quoted
 from engine.context.notes import sentence
@@ -23,8 +23,7 @@ CORE_CHARS = 400
 CORE_LINE_CHARS = 200
 
 
-@dataclass(frozen=True)
-class Room:
+class Room(NamedTuple):
     """A section of lines: `cap` counts characters, heading included; `left_out` words how many lines found no room."""
 
     name: str
@@ -90,8 +89,7 @@ def baseline_order(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda m: (-m.baseline_priority, m.name, m.id))
 
 
-@dataclass(frozen=True)
-class Asking:
+class Asking(NamedTuple):
     """What a provider of lines may look at: the question and the words in it that refer to earlier work (T23)."""
 
     question: str
@@ -102,7 +100,7 @@ Provider = Callable[[Asking], Sequence[str]]
 """Gives the lines of one room, best first; persona, playbook and tasks come from aggregates of their own."""
 
 
-def provided(providers: dict[str, Provider], room: Room, asking: Asking) -> str:
+def provided(providers: Mapping[str, Provider], room: Room, asking: Asking) -> str:
     """Return a room's text from its provider; empty when nobody provides it."""
     provider = providers.get(room.name)
     return fill(room, [quoted(line) for line in provider(asking)])[0] if provider else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from dataclasses import dataclass
 
 from engine.model.errors import invalid
@@ -45,4 +44,6 @@ def workspace_names(workspace: str | None) -> tuple[str, ...]:
 
 def new_uid() -> str:
     """Return a fresh identity for sync: 32 hexadecimal digits."""
+    import uuid  # slow to load, and a process that only reads makes none
+
     return uuid.uuid4().hex

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.model.enums import Origin, ReviewKind, ReviewState
+from engine.model.packs import ContextPack as ContextPack
+from engine.model.packs import LeftOut as LeftOut
+from engine.model.packs import PackBudget as PackBudget
+from engine.model.packs import PackSection as PackSection
 
 
 @dataclass(frozen=True)
@@ -154,59 +158,7 @@ class ImportReport:
     by_type: Mapping[str, int]
     problems: tuple[Mapping[str, object], ...]
     snapshot: str | None = None
-
-
-@dataclass(frozen=True)
-class PackSection:
-    """One section of a pack with how much of its cap it uses; `unit` is chars, bytes, tokens or notes."""
-
-    name: str
-    text: str
-    used: int
-    cap: int
-    unit: str
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A memory that a pack could have held: `reason` is budget, size, number, baseline, repeat, off or relevance."""
-
-    id: int
-    reason: str
-    detail: str = ""
-
-
-@dataclass(frozen=True)
-class PackBudget:
-    """The bytes of a session: its cap, the pools of bodies and gap cards, and what is spent before and after (S22)."""
-
-    cap: int
-    body_pool: int
-    card_pool: int
-    before: int
-    after: int
-
-
-@dataclass(frozen=True)
-class ContextPack:
-    """What an agent should read now, in sections of a fixed order with their sizes in tokens (R12).
-
-    `parts` are the sections with text and caps, `reasons` say why a memory is in, `left_out` why one is not; `omitted`
-    names those that matched and found no place. `repeated` tells that the question was answered just before (S21),
-    `request` that it is a verification, correction or after the basis (S26).
-    """
-
-    text: str
-    sections: tuple[tuple[str, int], ...]
-    injected: tuple[int, ...]
-    omitted: tuple[tuple[int, str], ...]
-    tokens: int
-    parts: tuple[PackSection, ...] = ()
-    reasons: Mapping[int, str] = field(default_factory=dict)
-    left_out: tuple[LeftOut, ...] = ()
-    budget: PackBudget | None = None
-    repeated: bool = False
-    request: str = ""
+    graph: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

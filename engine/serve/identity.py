@@ -1,9 +1,4 @@
-"""Who calls and from where: taken from the connection, never from a model's arguments (design: doors).
-
-A workspace is the main folder of the git repository that the client works in: worktrees of one repository share
-it, two repositories of the same folder name do not. It is named by its canonical path, so a moved folder is a new
-workspace. Outside of any repository there is none, unless a folder was named outright.
-"""
+"""Who calls and from where: taken from the connection, never from a model's arguments (design: doors)."""
 
 from __future__ import annotations
 
@@ -20,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from engine.model.enums import Origin
 from engine.model.memory import Caller
 from engine.serve.shapes import join_lines
+from engine.serve.workspace import workspace_of as workspace_of
 
 CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 WORKSPACE_META = "memdeck/workspace"
@@ -56,36 +52,6 @@ def _peer_on_macos(sock: socket.socket) -> Peer:
     _version, uid = struct.unpack_from("II", sock.getsockopt(sol_local, local_peercred, 76))
     (pid,) = struct.unpack("i", sock.getsockopt(sol_local, local_peerpid, 4))
     return Peer(uid, pid)
-
-
-def workspace_of(folder: Path, *, named: bool = False) -> str | None:
-    """Return the workspace that a folder belongs to, None outside of git; a folder `named` outright counts itself."""
-    try:
-        folder = folder.resolve()
-        for place in (folder, *folder.parents):
-            if (main := _main_folder(place)) is not None:
-                return str(main)
-    except OSError:
-        return None
-    return str(folder) if named else None
-
-
-def _main_folder(place: Path) -> Path | None:
-    """Return the main folder of the repository whose (work)tree begins at `place`."""
-    git = place / ".git"
-    if git.is_dir():
-        return place
-    if not git.is_file():
-        return None
-    head = git.read_text(encoding="utf-8", errors="replace").strip()
-    if not head.startswith("gitdir:"):
-        return place
-    private = (place / head.removeprefix("gitdir:").strip()).resolve()
-    common = private / "commondir"
-    if not common.is_file():
-        return place
-    shared = (private / common.read_text(encoding="utf-8", errors="replace").strip()).resolve()
-    return shared.parent if shared.name == ".git" else shared
 
 
 def workspace_named(text: str) -> str | None:

@@ -12,9 +12,8 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.model.errors import MemdeckError
 from engine.store.failures import read_uri, translated
@@ -35,8 +34,7 @@ LOCK_WAIT_MS = 50
 """How long a flush waits for the store's lock before it leaves its batch to the next one."""
 
 
-@dataclass(frozen=True)
-class Ledger:
+class Ledger(NamedTuple):
     """What a session was given: bytes of bodies and of gap cards since the last reset, tokens and packs over its life.
 
     `signature` is the last question with its picks (S21), `cards` are the gap cards shown (S24); `core` and `baseline`
@@ -57,8 +55,7 @@ class Ledger:
     cards: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """One recent question of an agent and the memories that it found; for statistics and rehearsal."""
 
     at: int
@@ -69,8 +66,7 @@ class Question:
     hits: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """How often a memory was injected, read, used and recalled, and when it was recalled last (S43)."""
 
     injected: int = 0
@@ -128,26 +124,25 @@ def _ledger(row: Sequence[Any]) -> Ledger:
     )  # fmt: skip
 
 
-@dataclass
 class _Batch:
     """What waits to be written: one sum per memory and kind of use, the last state of each session, questions."""
 
-    uses: Counter[tuple[int, str]] = field(default_factory=Counter)
-    recalled: dict[int, int] = field(default_factory=dict)
-    ledgers: dict[str, Ledger] = field(default_factory=dict)
-    questions: list[Question] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.uses: Counter[tuple[int, str]] = Counter()
+        self.recalled: dict[int, int] = {}
+        self.ledgers: dict[str, Ledger] = {}
+        self.questions: list[Question] = []
 
     def is_empty(self) -> bool:
         return not (self.uses or self.ledgers or self.questions)
 
-    def before(self, later: _Batch) -> _Batch:
-        """Return both as one; of a session the later state counts."""
-        return _Batch(
-            self.uses + later.uses,
-            self.recalled | later.recalled,
-            self.ledgers | later.ledgers,
-            (self.questions + later.questions)[-PENDING_QUESTIONS:],
-        )
+    def follow(self, earlier: _Batch, *, sessions_only: bool) -> None:
+        """Take up what an earlier batch could not write; of a session the later state counts."""
+        self.ledgers = earlier.ledgers | self.ledgers
+        if not sessions_only:
+            self.uses += earlier.uses
+            self.recalled = earlier.recalled | self.recalled
+            self.questions = (earlier.questions + self.questions)[-PENDING_QUESTIONS:]
 
 
 class Backlog:
@@ -215,8 +210,7 @@ class Backlog:
                 self._written = _Batch()
                 if not done:
                     # Only sessions still matter where nothing can be written: what was given is not given twice.
-                    kept = batch if self._writable else _Batch(ledgers=batch.ledgers)
-                    self._waiting = kept.before(self._waiting)
+                    self._waiting.follow(batch, sessions_only=not self._writable)
             return done
 
     def close(self) -> None:
@@ -239,6 +233,7 @@ class Backlog:
 
     def _try(self, batch: _Batch, wait_ms: int) -> bool:
         """Write a batch; what passes keeps it waiting, a store that cannot be written at all ends that."""
+        batch.questions = _without_secrets(batch.questions)  # nobody waits for the lock meanwhile
         try:
             with translated(self._path), WriteLock(self._lock, deadline_ms=wait_ms).held():
                 self._write(batch)
@@ -290,15 +285,16 @@ def _write_ledgers(conn: sqlite3.Connection, ledgers: Iterable[Ledger]) -> None:
         )
 
 
-def _write_questions(conn: sqlite3.Connection, questions: Iterable[Question]) -> None:
-    """Store questions without secrets; the check runs here, where nobody waits for it."""
+def _without_secrets(questions: list[Question]) -> list[Question]:
+    if not questions:
+        return []
     from engine.rules.secrets import find_secrets
 
-    rows = [
-        (q.at, q.kind, q.actor, q.workspace, q.text[:MAX_QUESTION], json.dumps(q.hits))
-        for q in questions
-        if not find_secrets(q.text)
-    ]
+    return [question for question in questions if not find_secrets(question.text)]
+
+
+def _write_questions(conn: sqlite3.Connection, questions: Iterable[Question]) -> None:
+    rows = [(q.at, q.kind, q.actor, q.workspace, q.text[:MAX_QUESTION], json.dumps(q.hits)) for q in questions]
     if rows:
         conn.executemany("INSERT INTO recall_log (at, kind, actor, workspace, query, hits) VALUES (?,?,?,?,?,?)", rows)
         conn.execute("DELETE FROM recall_log WHERE id <= (SELECT max(id) FROM recall_log) - ?", (KEPT_QUESTIONS,))

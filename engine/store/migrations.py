@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
 def m001_initial(conn: sqlite3.Connection) -> None:
     """Create all tables of the first schema and the store's identity."""
+    import secrets  # only the first start of a store needs it
+
     _run(conn, initial_sql())
     _run(conn, postings.SCHEMA)
     _run(conn, mentions.SCHEMA)

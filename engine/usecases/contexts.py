@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import sys
-from dataclasses import replace
 from pathlib import PurePath
 
 from engine.context import budget
@@ -18,7 +17,7 @@ from engine.context.sections import Provider, baseline_order, core_order, is_cor
 from engine.model.enums import Mode
 from engine.model.errors import invalid
 from engine.model.memory import Caller, Filter, Memory
-from engine.model.records import ContextPack
+from engine.model.packs import ContextPack
 from engine.rules.textnorm import clip
 from engine.store import selection
 from engine.store.ephemeral import Ledger, Question
@@ -171,7 +170,7 @@ def _record(desk: Desk, by: Caller, question: str, pack: ContextPack, after: Led
     if pack.injected:
         desk.backlog.count("injected", pack.injected, now)
     if after:
-        desk.backlog.keep(replace(after, at=now, actor=by.actor or after.actor, workspace=by.workspace))
+        desk.backlog.keep(after._replace(at=now, actor=by.actor or after.actor, workspace=by.workspace))
     if question.strip():
         desk.backlog.ask(Question(now, "context", by.actor, by.workspace, question, pack.injected))
 

@@ -9,7 +9,6 @@ import click
 
 from engine.model.enums import Mode, State, Type
 from engine.model.memory import AsOf, Filter, Hit, Memory, Page, RecallPage, RecallQuery
-from engine.model.records import ContextPack
 from tui.commands import base
 from tui.commands.base import flat, t
 from tui.commands.times import UNTIL, local
@@ -104,32 +103,6 @@ def hit_details(hit: Hit, *, why: bool) -> Iterator[str]:
     if why:
         yield f"           {hit.score:.3f} {flat(hit.why)}"
         yield from (f"           {name}: {flat(part)}" for name, part in hit.parts.items())
-
-
-# --- context ---
-
-
-@base.command("context", help="cli.context.help")
-@click.argument("question", nargs=-1)
-@base.option("--session", help="cli.context.session")
-@base.option("--max-tokens", type=click.IntRange(1), help="cli.context.max_tokens")
-@base.option("--why", is_flag=True, help="cli.context.why")
-def context_command(question: tuple[str, ...], session: str | None, max_tokens: int | None, why: bool) -> None:
-    """Show what an agent would be given for a question."""
-    by = base.agent(session)
-    with base.opened() as engine:
-        pack = engine.context(by, " ".join(question), max_tokens=max_tokens)
-        base.answer(pack, context_lines(pack, why=why))
-
-
-def context_lines(pack: ContextPack, *, why: bool) -> Iterator[str]:
-    """Show the pack's text and, with --why, the size of each section and what was left out."""
-    yield pack.text.rstrip("\n")
-    if why:
-        yield ""
-        yield t("cli.context.tokens", n=pack.tokens)
-        yield from (f"  {name:<24} {size}" for name, size in pack.sections)
-        yield from (t("cli.context.omitted", ref=f"mem-{id_}", why=reason) for id_, reason in pack.omitted)
 
 
 # --- read, history ---
