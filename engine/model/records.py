@@ -143,7 +143,10 @@ class SettingInfo:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import did or would do: counts by type and state, and each problem with file and line."""
+    """What an import did or would do: counts by type and state, and each problem with file and line.
+
+    `graph` counts the entities, observations and relations of a knowledge graph.
+    """
 
     run: str | None
     dry_run: bool

@@ -8,13 +8,14 @@ from pathlib import Path
 from engine.model.errors import invalid
 from engine.transfer.forms import FORMS, form_of, read_head
 from engine.transfer.gate import Gate
+from engine.transfer.graph import GRAPHS, plan_graph
 from engine.transfer.markdown_dir import plan_directory
 from engine.transfer.plan import ImportPlan, Progress
 from engine.transfer.walk import reason
 
 MARKDOWN = "markdown"
 UNKNOWN = "unknown"
-READABLE = "Markdown files and directories of them can be imported"
+READABLE = "Markdown files, directories of them, and graphs of the MCP memory server can be imported"
 
 
 def detect(path: Path | str) -> str:
@@ -44,9 +45,13 @@ def plan_import(
     found = detect(path)
     wanted = format or found
     if wanted not in (MARKDOWN, UNKNOWN, *FORMS):
-        raise invalid(f"unknown import format {wanted}", f"formats: {MARKDOWN}")
+        raise invalid(f"unknown import format {wanted}", f"formats: {', '.join((MARKDOWN, *GRAPHS))}")
+    if found in GRAPHS and wanted in GRAPHS:
+        return plan_graph(Path(path), found, gate=gate, progress=progress, zone=zone)
     if found != MARKDOWN:
         what = FORMS.get(found, "of no form that is known")
+        if found in GRAPHS:
+            raise invalid(f"{Path(path).name} is {what}, not {wanted}", "leave the format out", form=found)
         raise invalid(f"{Path(path).name} is {what}; it cannot be imported as it is", READABLE, form=found)
     if wanted != MARKDOWN:
         raise invalid(f"{Path(path).name} is Markdown, not {wanted}", f"leave the format out, or say {MARKDOWN}")

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from engine.model.enums import Kind, Type
+from engine.model.memory import Triple
+from engine.store.facts import Declared
 
 Progress = Callable[[int, int], None]
 """Called with (files done, files in all) while a plan is made."""
@@ -106,7 +108,7 @@ class IndexProse:
 
 @dataclass(frozen=True, slots=True)
 class ParsedMemory:
-    """One file as a memory; times are UTC milliseconds, texts have LF ends unless `eol` is mixed.
+    """One file, or one record of a graph, as a memory; times are UTC milliseconds, texts have LF ends unless mixed.
 
     `made_up` names the fields (name, description) that the file does not state; `extra` keeps every key that has no
     field of its own, `type_word` the type as written. A memory in state `held` carries redacted text only, so writing
@@ -149,6 +151,9 @@ class ParsedMemory:
     extra: Mapping[str, object] = field(default_factory=dict)
     made_up: tuple[str, ...] = ()
     header_text: str = ""
+    subject: str = ""
+    triples: tuple[Triple, ...] = ()
+    mentions: tuple[str, ...] = ()
     body_line: int = 1
     eol: str = "\n"
     bom: bool = False
@@ -160,7 +165,10 @@ class ParsedMemory:
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """Everything that an import of `root` would do: `files` counts every file seen, taken or not."""
+    """Everything that an import of `root` would do: `files` counts every file seen, taken or not.
+
+    `entities` are those of a graph, `counts` how many entities, observations and relations it holds.
+    """
 
     root: str
     format: str
@@ -169,6 +177,8 @@ class ImportPlan:
     problems: tuple[Problem, ...] = ()
     index: tuple[IndexEntry, ...] = ()
     prose: tuple[IndexProse, ...] = ()
+    entities: tuple[Declared, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     def by_type(self) -> dict[str, int]:
         """Count the memories by type."""

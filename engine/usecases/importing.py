@@ -17,6 +17,7 @@ from engine.model.errors import MemdeckError
 from engine.model.memory import Caller, Draft
 from engine.model.records import ImportReport
 from engine.rules.admission import Checks
+from engine.store.facts import Declared, close_facts, declare, undeclared
 from engine.store.memories import fingerprint, new_version, set_state
 from engine.store.restore import replace_content
 from engine.store.snapshots import make_snapshot
@@ -26,7 +27,7 @@ from engine.transfer.whole import build_database
 from engine.usecases.changing import require_owner
 from engine.usecases.desk import Desk, reload
 from engine.usecases.drafts import Prepared, gate, prepare
-from engine.usecases.remembering import begin, close_validity, quarantine
+from engine.usecases.remembering import begin, close_validity, quarantine, state_facts
 from engine.usecases.tag_links import tag_memory
 
 BATCH = 400
@@ -56,7 +57,7 @@ def preview(plan: ImportPlan) -> ImportReport:
         run=None, dry_run=True, files=plan.files, created=len(plan.memories) - waiting, updated=0, unchanged=0,
         held_back=states.get(Planned.HELD, 0), quarantined=states.get(Planned.QUARANTINED, 0), blocked=0,
         skipped=plan.problems_by_kind().get("skipped", 0), by_type=plan.by_type(),
-        problems=tuple(_shown(p) for p in plan.problems),
+        problems=tuple(_shown(p) for p in plan.problems), graph=plan.counts,
     )  # fmt: skip
 
 
@@ -74,12 +75,17 @@ def run_import(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | No
     memory was edited in memdeck meanwhile: then the file's text waits in review.
     """
     require_owner(by, "import")
-    if not plan.memories:
+    if not plan.memories and not plan.entities:
         return replace(preview(plan), dry_run=False)
     door = Caller(Origin.IMPORT, by.actor, by.session, by.workspace)
     keep = desk.settings.number("snapshots.keep_runs")
     snapshot = None
     run = _Run(_run_name(desk, plan.root), door, gate(desk.settings, door), problems=[_shown(p) for p in plan.problems])
+    if new := _undeclared(desk, plan):
+        snapshot = make_snapshot(desk.store, kind="run", reason=f"before importing {plan.root}", keep=keep).name
+        with desk.store.write(door, "import", run=run.name, source=plan.format) as tx:
+            declare(tx, new)
+            tx.describe(f"declared {len(new)} entities from {plan.root}")
     total = len(plan.memories)
     for start in range(0, total, BATCH):
         batch = _changed(desk, run, plan.root, plan.memories[start : start + BATCH])
@@ -89,7 +95,8 @@ def run_import(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | No
             with desk.store.write(door, "import", run=run.name, source=plan.format) as tx:
                 for memory in batch:
                     _take(desk, tx, run, plan.root, memory)
-                tx.describe(f"imported {len(batch)} files from {plan.root}")
+                what = "statements" if plan.counts else "files"
+                tx.describe(f"imported {len(batch)} {what} from {plan.root}")
         if progress:
             progress(min(start + BATCH, total), total)
     _settle(desk, run, plan)
@@ -99,8 +106,14 @@ def run_import(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | No
         run=run.name if snapshot else None, dry_run=False, files=plan.files, created=n["created"], updated=n["updated"],
         unchanged=n["unchanged"], held_back=n["held"], quarantined=n["quarantined"], blocked=n["blocked"],
         skipped=plan.problems_by_kind().get("skipped", 0), by_type=dict(run.types), problems=tuple(run.problems),
-        snapshot=snapshot,
+        snapshot=snapshot, graph=plan.counts,
     )  # fmt: skip
+
+
+def _undeclared(desk: Desk, plan: ImportPlan) -> list[Declared]:
+    """Return the entities of a graph of which the store does not know yet what the file says."""
+    with desk.store.read() as conn:
+        return undeclared(conn, plan.entities)
 
 
 def _run_name(desk: Desk, root: str) -> str:
@@ -235,6 +248,9 @@ def _update(tx: Tx, run: _Run, memory_id: int, prepared: Prepared, memory: Parse
         return
     columns = {k: v for k, v in prepared.columns.items() if k not in ("valid_from",) or memory.valid_from is not None}
     new_version(tx, memory_id, {**columns, "description": prepared.text, "body": prepared.body})
+    if memory.triples or memory.mentions:
+        close_facts(tx, memory_id, keep=memory.triples, mentions=memory.mentions)
+        state_facts(tx, memory_id, prepared)
     tag_memory(tx, memory_id, prepared.draft.tags)
     run.numbers["updated"] += 1
 
@@ -255,7 +271,7 @@ def draft_of(memory: ParsedMemory, root: str) -> Draft:
         aliases=memory.aliases, tags=memory.tags, valid_from=memory.valid_from, valid_to=memory.valid_to,
         dated_at=memory.dated_at or None, scope=Scope.WORKSPACE if memory.workspace else Scope.GLOBAL,
         scope_key=memory.workspace, baseline=memory.baseline, baseline_priority=memory.baseline_priority or 0,
-        extra=extra,
+        subject=memory.subject, triples=memory.triples, mentions=memory.mentions, extra=extra,
     )  # fmt: skip
 
 
