@@ -17,8 +17,8 @@ from engine.recall.names import MAX_STARTS
 from engine.recall.statements import Fact, View, alone, entities_of, mentions_of, read_facts
 
 MAX_DEPTH = 5
-MAX_RELATIONS, READS = 1_000, 3_000
-SCAN = 400
+MAX_RELATIONS, READS = 500, 1_200
+SCAN = 300
 """Statements of one entity that a walk reads at most, the newest first."""
 
 LEAST_SCAN = 20

@@ -17,7 +17,7 @@ from engine.rules.triples import DEFAULT_TYPE, normal_relation
 from engine.store.facts import DECLARED, MADE_UP
 from engine.store.rows import open_at
 
-TYPES_READ = 20
+TYPES_READ = 4
 """Statements with a type that are read of one entity, the oldest first."""
 
 

@@ -67,7 +67,7 @@ def statement(subject: str, relation: str, object: str, speculative: bool = Fals
     parts = [subject, *([GUESS] if speculative else []), relation, object]
     text = parts[0]
     for part in parts[1:]:
-        text += part if _touches(text[-1:]) or _touches(part[:1]) else f" {part}"
+        text += part if _touches(text[-1:]) and _touches(part[:1]) else f" {part}"
     return text
 
 
