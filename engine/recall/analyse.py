@@ -18,7 +18,7 @@ MAX_CHARS = 4_000
 MAX_TERMS = 96
 """Distinct terms of a question that are looked up; the first ones win."""
 
-VAGUE_WEIGHT, VAGUE_PAIR_WEIGHT = 0.35, 0.5
+VAGUE_WEIGHT, VAGUE_PAIR_WEIGHT = 0.45, 0.5
 """What a vague word and a vague character pair count."""
 
 MESSAGE_TERMS, LONG_MESSAGE_TERMS = 6, 20

@@ -35,16 +35,18 @@ CHARACTERS = 0.6
 GROUP, GROUP_BEST = 0.3, 3
 """Weight of the group that a memory belongs to: the mean of its best memories' scores."""
 
-FIELD, FIELD_IN_MESSAGE = 0.25, 0.7
+FIELD, FIELD_IN_MESSAGE = 0.25, 1.0
 """Weight of a shared field of life; talk is vaguer than questions."""
 
-SUBJECT_WEIGHT = 2.0
-DATE_WEIGHT = 5.0
-WHEN_WEIGHT = 1.0
-LENGTH_WEIGHT = 0.5
-QUESTION_WEIGHT = -0.5
+SUBJECT_WEIGHT, NAME_WEIGHT, LATER_NAME = 2.0, 4.0, 0.6
+"""Weights of a subject that the question names: a rare one, one of many memories, and those named after the first."""
 
-ECHO, ECHO_BEST, ECHO_READ, ECHO_TERMS = 0.2, 4, 160, 20
+DATE_WEIGHT = 7.0
+WHEN_WEIGHT = 1.5
+LENGTH_WEIGHT = 0.6
+QUESTION_WEIGHT = -0.8
+
+ECHO, ECHO_BEST, ECHO_READ, ECHO_TERMS = 0.25, 4, 160, 20
 """A message's best answers add the terms that say most: weight, memories read, terms weighed, terms taken."""
 
 ECHO_FEWEST, ECHO_SHARE = 6, 0.25
@@ -181,9 +183,13 @@ def _groups(base: Scores, pool: Pool) -> Scores:
 
 def _subjects(found: Lookup, pool: Pool) -> Scores:
     scores: Scores = defaultdict(float)
-    for rows in found.subjects.values():
+    share = 1.0
+    for term, rows in found.subjects.items():
+        weight = SUBJECT_WEIGHT
+        if found.is_name(term):
+            weight, share = NAME_WEIGHT * share, LATER_NAME
         for vid, _ in rows.among(pool.docs):
-            scores[vid] += SUBJECT_WEIGHT * math.log1p(found.live / max(rows.live, 1))
+            scores[vid] += weight * math.log1p(found.live / max(rows.live, 1))
     return scores
 
 

@@ -29,7 +29,7 @@ class TextHit:
     field: str
     terms: tuple[str, ...]
     lines: tuple[int, int] | None
-    parts: Mapping[str, float] = default(default_factory=dict)
+    parts: Mapping[str, object] = default(default_factory=dict)
     why: str = ""
 
 
