@@ -184,7 +184,8 @@ class RecallQuery:
     """A question to recall; `at` alone means true then, `known_at` alone believed then (C3).
 
     `channel` is how memories are scored (R11). `seeds`, `hops`, `days` and `session` bound the walk of the graph
-    (T9, T12): entities to start from, depth 0 to 5, age of a statement, session that made it.
+    (T9, T12): entities to start from, depth 0 to 5, age of a statement, session that made it. With channel tags the
+    filter's tags are what is asked for, in place of those in the text, and a card in `scene` gains (W38).
     """
 
     text: str
@@ -201,6 +202,8 @@ class RecallQuery:
     hops: int = 2
     days: float | None = None
     session: str | None = None
+    scene: str = ""
+    scene_sub: str = ""
 
 
 @dataclass(frozen=True)
@@ -217,12 +220,18 @@ class Hit:
 
 @dataclass(frozen=True)
 class RecallPage:
-    """A page of hits, best first, with the exact total and the cursor of the next page."""
+    """A page of hits, best first, with the exact total and the cursor of the next page.
+
+    `missing_tags` are names that no tag has (W11), `malformed_tags` those asked for that lack a definition or
+    dimensions (W12).
+    """
 
     hits: tuple[Hit, ...]
     total: int
     next_cursor: str | None
     notes: tuple[str, ...] = ()
+    missing_tags: tuple[str, ...] = ()
+    malformed_tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,50 +8,82 @@ nothing the result is that of the text alone, to the last bit.
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine.model.enums import Channel
-from engine.model.errors import invalid
 from engine.model.memory import RecallQuery
 from engine.recall.candidates import Candidates
 from engine.recall.graph import Trace, has_facts, trace
 from engine.recall.statements import View
+from engine.recall.tags import NO_CUE, Cue, TagHit, match_cue
 from engine.recall.text import Ranking, TextHit, TextResult, rank_text, search_text, text_hits
+from engine.store.vocabulary import Vocabulary
 
 GRAPH_SHARE = 0.25
 """What the strongest statement of the graph adds, as a share of the best text score."""
+
+TAGS_SHARE = 0.2
+"""What a card with all tags of the question gains, as a share of the best text score."""
+
+COMMON_TAG = 400
+"""A tag that more cards carry tells too little to change an order."""
 
 DAY_MS = 86_400_000
 
 
 def search(
-    conn: sqlite3.Connection, query: RecallQuery, *, where: Candidates, known: int | None, offset: int, now_ms: int
+    conn: sqlite3.Connection,
+    query: RecallQuery,
+    *,
+    where: Candidates,
+    known: int | None,
+    offset: int,
+    now_ms: int,
+    cue: Cue = NO_CUE,
 ) -> TextResult:
     """Return a page of what `query` finds by its channel, among the versions that `where` admits.
 
-    `known` is the operation at which statements were known (None = now), `now_ms` the moment that is asked about.
-    Raises invalid_argument for a channel that cannot be asked yet.
+    `known` is the operation at which statements were known (None = now), `now_ms` the moment that is asked about, `cue`
+    what the question says of tags.
     """
-    if query.channel is Channel.TAGS:
-        raise invalid("memories cannot be scored by tags alone yet", "leave channel out, or filter by tags")
-    if query.channel is Channel.TEXT or not has_facts(conn):
-        if query.channel is Channel.GRAPH:
-            return TextResult(0, ())
-        return search_text(conn, query.text, where=where, limit=query.limit, offset=offset, now_ms=now_ms)
-    view = View(where, known, since_of(query.days, now_ms), query.session)
-    whole = query.channel is Channel.FUSED
-    traces = trace(conn, query.text, view=view, seeds=query.seeds, depth=query.hops, whole=whole)
-    if query.channel is Channel.GRAPH:
-        page = traces[offset : offset + query.limit]
-        return TextResult(len(traces), tuple(_graph_hit(found) for found in page))
-    if not traces:
+    alone = query.channel is not Channel.FUSED
+    voices: list[Voice] = []
+    if query.channel in (Channel.GRAPH, Channel.FUSED) and has_facts(conn):
+        view = View(where, known, since_of(query.days, now_ms), query.session)
+        traces = trace(conn, query.text, view=view, seeds=query.seeds, depth=query.hops, whole=not alone)
+        voices.append(Voice("graph", GRAPH_SHARE, tuple(_graph_hit(found) for found in traces)))
+    if query.channel is Channel.TAGS or (not alone and not query.filter.tags):
+        match = match_cue(
+            Vocabulary(conn, known), cue, where=where, now_ms=now_ms, scene=query.scene, scene_sub=query.scene_sub,
+            most=None if alone else COMMON_TAG,
+        )  # fmt: skip
+        voices.append(Voice("tags", TAGS_SHARE, tuple(_tag_hit(hit) for hit in match.hits)))
+    if query.channel in (Channel.GRAPH, Channel.TAGS):
+        found = [hit for voice in voices for hit in voice.hits]
+        return TextResult(len(found), tuple(found[offset : offset + query.limit]))
+    voices = [voice for voice in voices if voice.hits]
+    if not voices:
         return search_text(conn, query.text, where=where, limit=query.limit, offset=offset, now_ms=now_ms)
     ranking = rank_text(conn, query.text, where=where, now_ms=now_ms)
-    ranking = add_channel(ranking, "graph", {t.vid: t.score for t in traces}, GRAPH_SHARE)
-    reasons = {t.vid: t.why for t in traces}
+    best = ranking.head[0][0] if ranking.head else 0.0
+    said: dict[int, list[str]] = defaultdict(list)
+    for voice in voices:
+        ranking = add_channel(ranking, voice.name, {hit.vid: hit.score for hit in voice.hits}, voice.share, best=best)
+        for hit in voice.hits:
+            said[hit.vid].append(hit.why)
     hits = text_hits(conn, ranking, query.limit, offset)
-    return TextResult(ranking.count, tuple(replace(hit, why=reasons.get(hit.vid, "")) for hit in hits))
+    return TextResult(ranking.count, tuple(replace(hit, why="; ".join(said.get(hit.vid, ()))) for hit in hits))
+
+
+@dataclass(frozen=True)
+class Voice:
+    """What one channel finds beside the text, best first, and the share of the best text score that it may add."""
+
+    name: str
+    share: float
+    hits: tuple[TextHit, ...]
 
 
 def since_of(days: float | None, now_ms: int) -> int | None:
@@ -63,12 +95,20 @@ def _graph_hit(found: Trace) -> TextHit:
     return TextHit(found.vid, found.score, "graph", (), None, {"graph": found.score}, found.why)
 
 
-def add_channel(ranking: Ranking, name: str, strengths: Mapping[int, float], share: float) -> Ranking:
-    """Add a channel's bonus to a ranking: strength (at most 1) · share · best score, by version.
+def _tag_hit(found: TagHit) -> TextHit:
+    return TextHit(found.vid, found.score.total, "tags", (), None, found.parts(), found.why)
 
-    A version that the text does not find, or only behind the head, comes in with its bonus as its score.
+
+def add_channel(
+    ranking: Ranking, name: str, strengths: Mapping[int, float], share: float, *, best: float | None = None
+) -> Ranking:
+    """Add a channel's bonus to a ranking: strength (at most 1) · share · best text score, by version.
+
+    A version that the text does not find, or only behind the head, comes in with its bonus as its score. `best` is
+    needed once another channel has added to the ranking.
     """
-    best = ranking.head[0][0] if ranking.head else 0.0
+    if best is None:
+        best = ranking.head[0][0] if ranking.head else 0.0
     unit = share * best if best > 0 else share
     bonus = {vid: unit * min(strength, 1.0) for vid, strength in strengths.items() if strength > 0}
     scores = {vid: score for score, vid in ranking.head}

@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from engine.model.enums import TagStatus
+from engine.model.enums import Channel, TagStatus
+from engine.model.memory import RecallQuery
 from engine.recall.candidates import EVERYTHING, Candidates
 from engine.rules import tag_score
 from engine.rules.tag_relations import Path, expand
@@ -22,6 +23,7 @@ from engine.rules.tag_score import Score
 from engine.rules.tagging import is_name, shown_name, tag_key
 from engine.rules.terms import is_unspaced
 from engine.store.rows import open_at
+from engine.store.tag_lists import has_more_cards
 from engine.store.vocabulary import Tag, Vocabulary
 
 TOP = 3
@@ -52,6 +54,9 @@ class Cue:
     def size(self) -> int:
         """Return how many different tags the question names, unknown ones included."""
         return len({tag.id for tag in self.tags.values()}) + len(self.missing)
+
+
+NO_CUE = Cue({})
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ class TagHit:
     def parts(self) -> dict[str, object]:
         """Return the receipt in full, as plain values (W41)."""
         return {
-            "tags": [r.tag.name for r in self.reached], "codes": [r.tag.code for r in self.reached],
+            "names": [r.tag.name for r in self.reached], "codes": [r.tag.code for r in self.reached],
             "paths": [r.why for r in self.reached], "strength": round(self.score.strength, 6),
             "decay": round(self.score.decay, 6), "feedback": self.score.feedback, "scene": self.score.scene,
         }  # fmt: skip
@@ -102,6 +107,13 @@ class TagMatch:
     cue: Cue
     hits: tuple[TagHit, ...] = ()
     codes: tuple[str, ...] = field(default=())
+
+
+def cue_of(vocabulary: Vocabulary, query: RecallQuery) -> Cue:
+    """Return what a question says of tags: those it asks for, else those in its text where the channel listens."""
+    if query.filter.tags:
+        return named(vocabulary, query.filter.tags)
+    return extracted(vocabulary, query.text) if query.channel in (Channel.TAGS, Channel.FUSED) else NO_CUE
 
 
 def named(vocabulary: Vocabulary, names: Iterable[str]) -> Cue:
@@ -185,12 +197,16 @@ def match_cue(
     now_ms: int = 0,
     scene: str = "",
     scene_sub: str = "",
+    most: int | None = None,
 ) -> TagMatch:
     """Return every card that a cue finds among the versions that `where` admits, best first, ties newer first (W40).
 
-    An empty cue finds nothing (W42). `now_ms` is what the age of a card is seen from.
+    An empty cue finds nothing (W42). `now_ms` is what the age of a card is seen from. A tag that more than `most` cards
+    carry is passed over.
     """
-    ways = _ways(vocabulary, cue)
+    ways = _ways(vocabulary, cue) if cue.tags else {}
+    if most is not None:
+        ways = {id: own for id, own in ways.items() if not has_more_cards(vocabulary.conn, id, most)}
     if not ways:
         return TagMatch(cue)
     tags = vocabulary.by_ids(ways)

@@ -50,6 +50,14 @@ def uses_of(conn: sqlite3.Connection, tag_ids: Collection[int]) -> dict[int, Use
     return {tag: Use(cards, last) for tag, cards, last in rows}
 
 
+def has_more_cards(conn: sqlite3.Connection, tag_id: int, most: int) -> bool:
+    """Tell whether more than `most` memories carry a tag, without counting them all."""
+    row = conn.execute(
+        "SELECT 1 FROM memory_tags WHERE tag_id = ? AND op_to IS NULL LIMIT 1 OFFSET ?", (tag_id, most)
+    ).fetchone()
+    return row is not None
+
+
 def times(conn: sqlite3.Connection, ops: Collection[int]) -> dict[int, int]:
     """Return when operations happened, in UTC milliseconds."""
     rows = conn.execute(

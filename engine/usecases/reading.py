@@ -9,19 +9,22 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.model.clock import iso
-from engine.model.enums import Mode, ReviewKind, State
+from engine.model.enums import Channel, Mode, ReviewKind, State
 from engine.model.errors import MemdeckError, invalid, not_found
 from engine.model.memory import NOW, AsOf, Caller, Filter, Hit, Memory, Page, RecallPage, RecallQuery
 from engine.model.records import Counts, Named, TombstoneInfo
 from engine.recall.candidates import Candidates
 from engine.recall.fuse import search
 from engine.recall.graph import MAX_DEPTH
+from engine.recall.tags import cue_of
 from engine.recall.text import TextHit
 from engine.rules.textnorm import one_line
 from engine.store import journal, review, selection
 from engine.store.rows import load_memories, load_versions, marks
+from engine.store.vocabulary import Vocabulary
 from engine.usecases.desk import Desk, may_see, resolve
 
 MAX_LIMIT = 1000
@@ -153,13 +156,15 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
     with desk.store.read() as conn:
         known = None if query.known_ms is None else journal.operation_at(conn, query.known_ms)
         valid = query.at_ms if query.at_ms is not None else query.known_ms if query.known_ms is not None else now
+        cue = cue_of(Vocabulary(conn, known), query)
+        flt = replace(query.filter, tags=()) if query.channel is Channel.TAGS else query.filter
         chosen = selection.recall_selection(
-            by, query.mode, query.filter, valid_ms=valid, known=known,
+            by, query.mode, flt, valid_ms=valid, known=known,
             moved=query.at_ms is not None or query.known_ms is not None, everywhere=query.everywhere or by.is_owner,
         )  # fmt: skip
         offset = _offset(query, by)
         where = Candidates(chosen.sql, chosen.values)
-        result = search(conn, query, where=where, known=known, offset=offset, now_ms=valid)
+        result = search(conn, query, where=where, known=known, offset=offset, now_ms=valid, cue=cue)
         vids = [hit.vid for hit in result.hits]
         ids = {
             r[0]: r[1]
@@ -170,7 +175,9 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
         memories = {m.id: m for m in load_memories(conn, [ids[v] for v in vids], known=known)}
     hits = tuple(_hit(hit, memories[ids[hit.vid]]) for hit in result.hits if ids[hit.vid] in memories)
     seen = offset + len(hits)
-    return RecallPage(hits, result.total, _cursor(query, by, seen) if seen < result.total else None)
+    cursor = _cursor(query, by, seen) if seen < result.total else None
+    notes = tuple(f"tag_deprecated: {name!r} finds nothing" for name in cue.dropped)
+    return RecallPage(hits, result.total, cursor, notes, cue.missing, cue.malformed)
 
 
 def check_walk(hops: int, days: float | None) -> None:
@@ -204,6 +211,8 @@ def _signature(query: RecallQuery, by: Caller) -> str:
             query.hops,
             query.days,
             query.session,
+            query.scene,
+            query.scene_sub,
             by.workspace,
             by.session,
         ],

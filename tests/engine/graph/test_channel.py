@@ -251,11 +251,6 @@ def test_the_bonus_is_shown_among_the_parts(engine: Engine) -> None:
     assert hit.why.endswith("; graph: Ana –works at→ Acme, 1 hop")
 
 
-def test_tags_alone_are_not_scored_yet(engine: Engine) -> None:
-    with pytest.raises(MemdeckError, match="tags alone"):
-        engine.recall(OWNER, RecallQuery("x", channel=Channel.TAGS))
-
-
 def test_two_current_values_of_one_relation_are_one_conflict(engine: Engine) -> None:
     tell(engine, ("部署", "区域", "华南"), topics=("部署",))
     tell(engine, ("部署", "区域", "华东"), topics=("部署",))
