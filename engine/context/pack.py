@@ -178,6 +178,6 @@ def _carried_on(ledger: Ledger, draft: Draft, pack: ContextPack, sign: str) -> L
         body_bytes=ledger.body_bytes + len(pack.text.encode()) - size,
         card_bytes=ledger.card_bytes + size,
         core=ledger.core or bool(draft.text_of("core")),
-        baseline=ledger.baseline or bool(draft.text_of("baseline")),
+        baseline=ledger.baseline or any(memory.id in draft.reasons for memory in draft.material.baseline),
         cards=budget.with_card(ledger, gap.signature(card)) if card else ledger.cards,
     )
