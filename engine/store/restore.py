@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from engine.model.enums import Origin
 from engine.model.errors import MemdeckError
 from engine.model.memory import Caller
+from engine.store import mentions
 from engine.store.audit import audit_path, last_op
 from engine.store.erase import erase_memory
 from engine.store.failures import read_uri, translated
@@ -165,6 +166,7 @@ def carry_over(
         row = new.execute("SELECT id FROM memories WHERE uid = ?", (uid,)).fetchone()
         if row:
             erase_memory(new, int(row[0]))
+    mentions.rebuild(new)
     new.execute("UPDATE operations SET done = 1 WHERE op = ?", (op,))
     new.execute("COMMIT")
 

@@ -11,6 +11,7 @@ from engine.model.clock import FixedClock
 from engine.model.enums import Channel, SaidBy
 from engine.model.errors import MemdeckError
 from engine.model.memory import AsOf, Draft, RecallQuery, Triple
+from engine.rules.triples import statement
 from tests.engine.graph.kit import names, tell, told
 from tests.engine.kit import DAY_MS, OWNER, agent, files_holding, problems, put, rows
 
@@ -218,4 +219,47 @@ def test_the_graph_survives_a_whole_export(engine: Engine, tmp_path: Path) -> No
     engine.run_import(OWNER, tmp_path / "all.json")
     assert told(engine.graph(OWNER, "Ana")) == {ANA}
     assert entity(engine, "Ana").type == "Person"
+    assert problems(engine) == []
+
+
+def test_a_mark_in_an_agents_sentence_makes_it_a_guess(engine: Engine) -> None:
+    put(engine, "用户[推测]喜欢音乐", agent())
+    put(engine, "The mark [推测] stands for a guess")
+    assert [m.speculative for m in engine.memory_rows(OWNER, [1, 2])] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("parts", "speculative", "said"),
+    [
+        (("用户", "喜欢", "音乐"), True, "用户[推测]喜欢音乐"),
+        (("用户", "喜欢", "音乐"), False, "用户喜欢音乐"),
+        (("Ana", "works at", "Acme"), False, "Ana works at Acme"),
+        (("Ana", "works at", "Acme"), True, "Ana [推测] works at Acme"),
+        (("潮汐表", "same as", "Tide table"), False, "潮汐表 same as Tide table"),
+    ],
+)
+def test_how_a_statement_reads(parts: tuple[str, str, str], speculative: bool, said: str) -> None:
+    assert statement(*parts, speculative) == said
+
+
+def test_an_accepted_correction_brings_its_statements_along(engine: Engine) -> None:
+    made = tell(engine, ANA)
+    right = Draft("Ana works at Globex", triples=(Triple("Ana", "works at", "Globex"),), said_by=SaidBy.USER)
+    waiting = engine.remember(agent(), right, replaces=made.ref, was="wrong")
+    assert waiting.state == "pending" and told(engine.graph(OWNER, "Ana")) == {ANA}
+    engine.decide(OWNER, [waiting.review], "accept")
+    (found,) = engine.graph(OWNER, seeds=["Ana"]).relations
+    assert (found.object, found.memories) == ("Globex", (1,))
+    assert problems(engine) == []
+
+
+def test_a_restored_snapshot_keeps_the_count_of_mentions(engine: Engine) -> None:
+    tell(engine, ANA)
+    tell(engine, ("Ana", "likes", "tea"))
+    snapshot = engine.create_snapshot(OWNER)
+    engine.forget(OWNER, ["mem-2"])
+    tell(engine, ("Ana", "likes", "rain"))
+    engine.restore_snapshot(OWNER, snapshot.name)
+    assert told(engine.graph(OWNER, "Ana")) == {ANA}
+    assert entity(engine, "Ana").mentions == 1
     assert problems(engine) == []
