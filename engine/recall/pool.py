@@ -172,6 +172,13 @@ def gather(conn: sqlite3.Connection, asked: Query, found: Lookup, dates: list[Da
     return Pool(scores, docs, around)
 
 
+def best_of(vids: Collection[int], most: int = QUICK) -> Collection[int]:
+    """Return the best of versions that come with a score, all of others."""
+    if not isinstance(vids, dict) or len(vids) <= most:
+        return vids
+    return heapq.nlargest(most, vids, key=vids.__getitem__)
+
+
 def _matches(asked: Query, found: Lookup, dates: list[DateSpan]) -> dict[int, float]:
     """Return every version that holds a term of the question, with the sum of its gains.
 

@@ -43,7 +43,9 @@ SUBJECT_WEIGHT, NAME_WEIGHT, LATER_NAME = 2.0, 4.0, 0.6
 
 DATE_WEIGHT = 7.0
 WHEN_WEIGHT = 1.5
-LENGTH_WEIGHT = 0.6
+LENGTH_WEIGHT, ENOUGH = 0.6, 40
+"""A memory of few terms tells little; so many are enough."""
+
 QUESTION_WEIGHT = -0.8
 
 ECHO, ECHO_BEST, ECHO_READ, ECHO_TERMS = 0.25, 4, 160, 20
@@ -83,7 +85,7 @@ def rank(conn: sqlite3.Connection, asked: Query, found: Lookup, pool: Pool, date
         parts["date"] = {vid: DATE_WEIGHT * _closeness(doc, dates) for vid, doc in pool.docs.items()}
     if asked.asks_when:
         parts["when"] = {vid: WHEN_WEIGHT for vid, doc in pool.docs.items() if doc.marks & TIMED}
-    parts["length"] = {vid: LENGTH_WEIGHT * math.log1p(doc.length) for vid, doc in pool.docs.items()}
+    parts["length"] = {vid: LENGTH_WEIGHT * math.log1p(min(doc.length, ENOUGH)) for vid, doc in pool.docs.items()}
     parts["question"] = {vid: QUESTION_WEIGHT for vid, doc in pool.docs.items() if doc.marks & QUESTION}
     return parts
 

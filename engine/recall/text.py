@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from dataclasses import field as default
 
@@ -80,23 +80,35 @@ def search_text(
     limit: int = 10,
     offset: int = 0,
     now_ms: int = 0,
+    quick: bool = False,
 ) -> TextResult:
     """Return the versions that match `query`, among those that `where` admits; never raises for any text.
 
     `now_ms` (UTC milliseconds) is what "last week" is seen from, and the clock where `where` has it as a parameter.
+    A `quick` search looks at the best matches of the first stage only and counts no others.
     """
-    ranking = rank_text(conn, query, where=where, now_ms=now_ms)
+    ranking = rank_text(conn, query, where=where, now_ms=now_ms, quick=quick)
     return TextResult(ranking.count, tuple(text_hits(conn, ranking, limit, offset)))
 
 
-def rank_text(conn: sqlite3.Connection, query: str, *, where: Candidates = EVERYTHING, now_ms: int = 0) -> Ranking:
-    """Return all matches in order, without looking for paragraphs; for fusion with other channels."""
+def rank_text(
+    conn: sqlite3.Connection, query: str, *, where: Candidates = EVERYTHING, now_ms: int = 0, quick: bool = False
+) -> Ranking:
+    """Return all matches in order, without looking for paragraphs; for fusion with other channels.
+
+    A `quick` ranking judges only the best matches of the first stage: for a process that asks one question, judging
+    the whole store would cost more than the search.
+    """
     asked: Query = analyse(query)
     today = stage.local_day(now_ms)
     dates = [] if today is None else dates_in(query[:1000], today)
     found = stage.look_up(conn, asked, dates)
     admission = admission_of(conn)
-    pool = stage.gather(conn, asked, found, dates, lambda vids: admission.admitted(where, vids, now_ms))
+
+    def admits(vids: Collection[int]) -> Collection[int]:
+        return admission.admitted(where, stage.best_of(vids) if quick else vids, now_ms)
+
+    pool = stage.gather(conn, asked, found, dates, admits)
     parts = rank(conn, asked, found, pool, dates)
     head = sorted((-score, vid) for vid, score in total(pool, parts.values()).items())
     return Ranking(found, parts, tuple((-score, vid) for score, vid in head), pool.scores)

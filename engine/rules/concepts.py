@@ -16,8 +16,10 @@ food:
   bake baking pizza pasta noodle rice bread cake cookie dessert chocolate candy fruit apple mango banana
   strawberry vegetable salad soup meat beef pork chicken fish seafood sushi sausage bacon cheese egg sandwich
   burger barbecue grill delicious tasty yummy flavor hungry spicy sweet
-  食物 美食 吃饭 吃了 好吃 早餐 午餐 午饭 晚餐 晚饭 零食 菜肴 做饭 烹饪 食谱 餐厅 饭馆 厨房 蛋糕 甜点 巧克 糖果 水果 苹果 芒果
-  香蕉 草莓 蔬菜 沙拉 火锅 牛肉 猪肉 鸡肉 海鲜 寿司 香肠 培根 奶酪 芝士 鸡蛋 三明 汉堡 烧烤 冰淇 披萨 面条 米饭 面包 饼干 美味
+  食物 美食 吃饭 吃了 好吃 早餐 午餐 午饭 晚餐 晚饭 零食 菜肴 做饭 烹饪 食谱 餐厅 饭馆 厨房 蛋糕 甜点 巧克 糖果
+  水果 苹果 芒果
+  香蕉 草莓 蔬菜 沙拉 火锅 牛肉 猪肉 鸡肉 海鲜 寿司 香肠 培根 奶酪 芝士 鸡蛋 三明 汉堡 烧烤 冰淇 披萨 面条 米饭
+  面包 饼干 美味
   味道 口味 饿了 吐司 饺子 月饼 汤圆 粽子
 drink:
   drink coffee tea juice beer wine milk water cocktail soda whisky cup
@@ -47,7 +49,8 @@ sport:
   sport football soccer basketball baseball tennis badminton volleyball swim swimming run running marathon race
   gym workout exercise yoga cycling bike skate skating ski skiing surf surfing hockey golf athlete coach team
   training fitness match ball
-  运动 体育 足球 篮球 棒球 网球 羽毛 排球 游泳 跑步 马拉 赛跑 健身 锻炼 瑜伽 骑车 自行 滑冰 滑雪 冲浪 教练 球队 训练 比赛 乒乓
+  运动 体育 足球 篮球 棒球 网球 羽毛 排球 游泳 跑步 马拉 赛跑 健身 锻炼 瑜伽 骑车 自行 滑冰 滑雪 冲浪 教练 球队
+  训练 比赛 乒乓
   跳绳
 contest:
   win winner won competition contest champion championship medal trophy award prize victory compete honor
@@ -59,7 +62,8 @@ fail:
 school:
   school class classroom student teacher lesson course homework exam test grade math science english study learn
   education university college campus degree classmate professor tutor
-  学校 课堂 教室 学生 老师 同学 课程 作业 考试 测验 成绩 数学 科学 英语 学习 教育 大学 校园 学位 教授 上课 功课 班级 期末
+  学校 课堂 教室 学生 老师 同学 课程 作业 考试 测验 成绩 数学 科学 英语 学习 教育 大学 校园 学位 教授 上课 功课
+  班级 期末
 work:
   work job office company boss colleague coworker career business project meeting client employee salary interview
   resume startup manager deadline promotion hire profession
@@ -71,7 +75,8 @@ money:
 family:
   family mother father parent brother sister sibling son daughter child baby grandmother grandfather uncle aunt
   cousin husband wife spouse relative home
-  家人 家庭 妈妈 母亲 爸爸 父亲 父母 哥哥 弟弟 姐姐 妹妹 兄弟 姐妹 儿子 女儿 孩子 宝宝 奶奶 爷爷 外婆 外公 叔叔 阿姨 表哥 丈夫
+  家人 家庭 妈妈 母亲 爸爸 父亲 父母 哥哥 弟弟 姐姐 妹妹 兄弟 姐妹 儿子 女儿 孩子 宝宝 奶奶 爷爷 外婆 外公 叔叔
+  阿姨 表哥 丈夫
   妻子 亲戚
 friend:
   friend buddy pal mate companion friendship hangout neighbor together
@@ -87,7 +92,8 @@ animal:
 nature:
   nature park forest tree flower garden plant mountain river lake sea ocean beach island hike hiking camp camping
   outdoor picnic sunset sunrise star sky shell scenery grass leaf waterfall trail kite
-  自然 公园 森林 大树 树木 花朵 鲜花 花园 植物 高山 爬山 河流 湖边 大海 海边 海滩 沙滩 岛屿 徒步 露营 户外 野餐 日落 日出 星星
+  自然 公园 森林 大树 树木 花朵 鲜花 花园 植物 高山 爬山 河流 湖边 大海 海边 海滩 沙滩 岛屿 徒步 露营 户外 野餐
+  日落 日出 星星
   天空 贝壳 风景 草地 树叶 瀑布 风筝 向日 种花
 weather:
   weather rain rainy snow snowy sun sunny wind windy storm cold hot warm cloud umbrella temperature snowman
@@ -96,7 +102,8 @@ weather:
 travel:
   travel trip journey vacation holiday tour tourist visit flight airport plane train hotel passport visa luggage
   itinerary abroad destination city country cruise explore adventure sightseeing
-  旅行 旅游 旅程 度假 假期 游客 参观 航班 机场 飞机 火车 酒店 护照 签证 行李 行程 国外 目的 城市 国家 自驾 探险 景点 出国
+  旅行 旅游 旅程 度假 假期 游客 参观 航班 机场 飞机 火车 酒店 护照 签证 行李 行程 国外 目的 城市 国家 自驾 探险
+  景点 出国
 vehicle:
   car bus bike bicycle motorcycle truck drive driver driving road traffic accident taxi subway park parking
   vehicle
@@ -116,7 +123,8 @@ home:
 health:
   health healthy sick ill illness disease doctor hospital nurse medicine pain hurt injury injured headache fever
   cold cough surgery recover recovery diet weight sleep rest therapy medical broken bleed
-  健康 生病 疾病 医生 医院 护士 吃药 疼痛 受伤 头痛 发烧 感冒 咳嗽 手术 恢复 康复 减肥 体重 睡眠 休息 治疗 摔倒 流血 肚子
+  健康 生病 疾病 医生 医院 护士 吃药 疼痛 受伤 头痛 发烧 感冒 咳嗽 手术 恢复 康复 减肥 体重 睡眠 休息 治疗 摔倒
+  流血 肚子
 mind:
   stress stressed anxiety anxious depressed depression mental counseling therapist meditate meditation relax calm
   pressure overwhelmed burnout mood emotion mindfulness
@@ -168,7 +176,8 @@ country:
   madrid italy rome germany berlin sweden norway finland denmark switzerland austria poland russia turkey greece
   egypt japan tokyo kyoto china beijing shanghai korea seoul india thailand vietnam singapore australia canada
   toronto mexico brazil argentina usa america hawaii california florida europe asia africa
-  国家 国外 外国 中国 日本 东京 韩国 美国 英国 伦敦 法国 巴黎 德国 意大 西班 俄罗 印度 泰国 越南 新加 澳大 加拿 墨西 巴西 欧洲
+  国家 国外 外国 中国 日本 东京 韩国 美国 英国 伦敦 法国 巴黎 德国 意大 西班 俄罗 印度 泰国 越南 新加 澳大 加拿
+  墨西 巴西 欧洲
   亚洲 非洲 北京 上海 广州 深圳 香港 台湾
 color:
   color red blue green yellow purple pink orange black white brown grey golden silver bright

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -100,38 +101,48 @@ def cold(path: Path, question: str) -> float:
     return float(done.stdout)
 
 
+def search(path: Path) -> None:
+    """Print how fast a warm process searches, by kind of question, and what it holds in memory."""
+    conn = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    every: list[float] = []
+    for kind, asked in questions(QUESTIONS).items():
+        calls = [partial(search_text, conn, text, where=CURRENT, now_ms=START_MS) for text in asked]
+        for call in calls[:3]:
+            call()
+        times = [timed(call) for call in calls]
+        every += times
+        show(kind, times)
+    show("all", every)
+    print(f"  resident              {resident_mb():7.0f} MB")
+
+
+def show(what: str, times: list[float]) -> None:
+    """Print a line of the table."""
+    print(f"  {what:20}  p50 {percentile(times, 0.5):7.1f}  p95 {percentile(times, 0.95):7.1f} ms")
+
+
 def measure(size: int) -> None:
     """Print the figures of one size."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "index.db"
         seconds = build(path, size)
-        print(
-            f"\n{size} memories: indexed in {seconds:.1f} s ({size / seconds:.0f}/s), {path.stat().st_size / 1e6:.0f} MB"
-        )
-        writes = single_writes(path, size)
-        print(f"  one write       p50 {percentile(writes, 0.5):7.1f}  p95 {percentile(writes, 0.95):7.1f} ms")
-        conn = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        every: list[float] = []
-        for kind, asked in questions(QUESTIONS).items():
-
-            def ask(text: str) -> None:
-                search_text(conn, text, where=CURRENT, now_ms=START_MS)
-
-            for text in asked[:3]:
-                ask(text)
-            times = [timed(lambda text=text: ask(text)) for text in asked]  # type: ignore[misc]
-            every += times
-            print(f"  {kind:20}  p50 {percentile(times, 0.5):7.1f}  p95 {percentile(times, 0.95):7.1f} ms")
-        print(f"  all                   p50 {percentile(every, 0.5):7.1f}  p95 {percentile(every, 0.95):7.1f} ms")
-        firsts = [cold(path, text) for text in questions(5)["message, en"]]
-        print(f"  fresh process         p50 {percentile(firsts, 0.5):7.1f} ms;  resident here {resident_mb():.0f} MB")
+        megabytes = path.stat().st_size / 1e6
+        print(f"\n{size} memories: indexed in {seconds:.1f} s ({size / seconds:.0f}/s), {megabytes:.0f} MB", flush=True)
+        show("one write", single_writes(path, size))
+        subprocess.run([sys.executable, "-m", "tests.benchmarks.latency", "--search", str(path)], check=True)
+        show("first of a process", [cold(path, text) for text in questions(9)["question, en"]])
 
 
 def main() -> None:
     """Measure each size in turn."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,10000,100000")
-    for size in parser.parse_args().sizes.split(","):
+    parser.add_argument("--search", type=Path, help="only search this index")
+    asked = parser.parse_args()
+    if asked.search:
+        search(asked.search)
+        return
+    for size in asked.sizes.split(","):
         measure(int(size))
 
 
