@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.model.ids import new_uid
 from engine.store import mentions, postings
+from engine.store.planner import PLANNER_SQL
 from engine.store.schema import APPLICATION_ID, initial_sql
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def m001_initial(conn: sqlite3.Connection) -> None:
     _run(conn, initial_sql())
     _run(conn, postings.SCHEMA)
     _run(conn, mentions.SCHEMA)
+    _run(conn, PLANNER_SQL)
     conn.executemany(
         "INSERT INTO meta (key, value) VALUES (?, ?)",
         [("uid", new_uid()), ("epoch", 1), ("fingerprint_key", secrets.token_bytes(32))],

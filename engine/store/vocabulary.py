@@ -37,7 +37,10 @@ class Tag:
         return self.status in (TagStatus.ACTIVE, TagStatus.UNEXAMINED)
 
 
-_COLUMNS = "tag_id, code, name, folded, type, definition, dimensions, synonyms, source, status, merged_to"
+_COLUMNS = (
+    "t.tag_id, t.code, t.name, t.folded, t.type, t.definition, t.dimensions, t.synonyms, t.source, t.status,"
+    " t.merged_to"
+)
 
 
 def _tag(row: Sequence[object]) -> Tag:
