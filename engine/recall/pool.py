@@ -33,6 +33,9 @@ def saturated(frequency: float) -> float:
 GAIN = tuple(map(saturated, WEIGHT))
 """What a term counts by its weight byte."""
 
+QUICK = 1_000
+"""Matches that a quick search judges at most."""
+
 HEAD = 120
 """Matching versions that are looked at closely; the rest keep the order of the first stage."""
 
