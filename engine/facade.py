@@ -61,6 +61,7 @@ from engine.usecases import (
     reading,
     remembering,
     reviewing,
+    tending,
     tag_cards,
     tag_evolution,
     tag_govern,
@@ -535,6 +536,14 @@ class Engine:
         """Make the snapshot of the day when something changed; for upkeep."""
         return snapshots.daily_snapshot(self._desk.store, self._desk.settings.number("snapshots.keep_auto"))
 
+    def tend(self) -> list[Finding]:
+        """Do what is due now and then: audit log, snapshot of the day, check of the day; returns what is wrong."""
+        return tending.tend(self._desk)
+
+    def last_check(self) -> tuple[int, list[Finding]] | None:
+        """Return when the store was checked last (UTC milliseconds) and what was wrong then."""
+        return tending.last_check(self._desk)
+
     def verify_snapshot(self, name: str) -> SnapshotInfo:
         """Check a snapshot against its manifest."""
         return snapshots.verify_snapshot(self._desk.store, name)
@@ -584,7 +593,7 @@ class Engine:
         return importing.preview(plan) if dry_run else importing.run_import(self._desk, by, plan, progress)
 
     def export(self, path: Path, *, format: str = "json", progress: Progress | None = None) -> int:
-        """Write the whole store to a file; returns how many rows."""
+        """Write the whole store to a file; returns how many memories it holds."""
         from engine.transfer.whole import export_store
 
         if format not in ("json", "memdeck-json"):

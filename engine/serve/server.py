@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.model.errors import MemdeckError
 from engine.serve import wire
 from engine.serve.identity import Identity, Peer, new_session, peer_of, workspace_of
 from engine.serve.lanes import LineReader
@@ -35,6 +36,8 @@ log = logging.getLogger("memdeck.serve")
 MAX_CONNECTIONS = 128
 GRACE_S = 5.0
 """How long calls in flight may go on after a signal to stop."""
+UPKEEP_FIRST_S, UPKEEP_EVERY_S = 60.0, 600.0
+"""When a server looks after its store: audit log, snapshot of the day, check of the day."""
 DRAIN_S = 10.0
 """How long a client may take to read what is buffered for it before it is dropped."""
 GREETING_S = 30.0
@@ -197,12 +200,23 @@ async def _serve(
     server = SocketServer(door, workspace)
     async with server.listening(sock):
         ready()
+        upkeep = asyncio.create_task(_tend(engine))
         await stopping.wait()
+        upkeep.cancel()
         if path is not None:
             path.unlink(missing_ok=True)
     door.close()
     if server.abandoned:
         engine.interrupt()
+
+
+async def _tend(engine: Engine) -> None:
+    """Do what the store needs now and then; the first time once clients had time to be served."""
+    await asyncio.sleep(UPKEEP_FIRST_S)
+    while True:
+        with contextlib.suppress(MemdeckError):
+            await asyncio.to_thread(engine.tend)
+        await asyncio.sleep(UPKEEP_EVERY_S)
 
 
 def stop_event() -> asyncio.Event:
