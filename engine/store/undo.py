@@ -101,7 +101,7 @@ def plan_undo(tx: Tx, ops: Collection[int]) -> Plan:
     for label in _erased(tx, touched):
         del touched[label]
     free = {label: rows for label, rows in touched.items() if label not in blocked}
-    if blocked and not any(row.table.touching for rows in free.values() for row in rows):
+    if blocked and not any(_counts(row) for rows in free.values() for row in rows):
         free = {}  # what is left is only evidence, or a tag that the objects left alone carry
     differing = [row for rows in free.values() for row in rows if not _same(row)]
     return Plan(
@@ -131,6 +131,11 @@ def _ended(history: Sequence[Values], ops: Collection[int]) -> bool:
     """Tell whether a row ended in the operations and none began in its place."""
     last = max(n for row in history for n in _numbers(row) if n in ops)
     return all(row["op_from"] != last for row in history)
+
+
+def _counts(row: _Touched) -> bool:
+    """Tell whether taking back a row is worth an undo of its own: evidence is not, nor a tag made in passing."""
+    return row.table.touching and not (row.table.shared and row.before is None)
 
 
 def _same(row: _Touched) -> bool:
