@@ -196,10 +196,24 @@ def apply_undo(tx: Tx, ops: Collection[int], plan: Plan) -> None:
         if table.revision:
             values[table.revision] = tx.next_revision(table, tuple(values[k] for k in table.key))
         tx.open(table, values)
+    for table, values in plan.begins:
+        _revive(tx, table, values)
     tx.conn.executemany("INSERT INTO undone (op, by_op) VALUES (?, ?)", [(op, tx.op) for op in sorted(ops)])
     tx.conn.executemany(
         "INSERT INTO undone_left (by_op, object) VALUES (?, ?)", [(tx.op, label) for label in plan.left]
     )
+
+
+def _revive(tx: Tx, table: Table, values: Values) -> None:
+    """Begin again the shared rows that a row leads to: they went when nothing led to them any more."""
+    for shared, links in _LINKS.items():
+        for link, column in links:
+            number = values.get(column) if link is table else None
+            if number is None or tx.current(shared, number) is not None:
+                continue
+            last = next((rows[-1] for _, rows in _histories(tx, shared, [(number,)])), None)
+            if last is not None:
+                tx.open(shared, {c: last[c] for c in shared.all_columns})
 
 
 def _histories(
