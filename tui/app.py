@@ -57,7 +57,7 @@ class MemdeckApp(Flows):
         BLANK: Screen,
     }
     COMMANDS: ClassVar[set[Any]] = {ActionProvider}
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012 - so Textual declares it
 
     counts: reactive[Counts | None] = reactive(None)
     """The numbers of the status line, as of the last change of the store."""
@@ -89,8 +89,7 @@ class MemdeckApp(Flows):
         self.set_interval(POLL_SECONDS, self.look)
 
     def on_unmount(self) -> None:
-        """Leave the place to the next start; end reads that still run."""
-        self.engine.interrupt()
+        """Leave the place to the next start."""
         self.state.set("theme", self.theme)
         self.state.save()
 
@@ -242,6 +241,11 @@ class MemdeckApp(Flows):
     def do_app_quit(self) -> None:
         """End the app."""
         self.exit()
+
+    def exit(self, *args: Any, **kwargs: Any) -> None:
+        """End the app, whoever asked for it; nothing that is still read is shown."""
+        self.work.stop()
+        super().exit(*args, **kwargs)
 
 
 def _go(tab: str) -> Any:

@@ -65,6 +65,8 @@ def _would(item: ReviewItem, memory: Memory | None, rival: Memory | None) -> str
     more: Mapping[ReviewKind, Callable[[], object]] = {
         ReviewKind.TOPIC_PROPOSAL: lambda: item.proposal.get("topic", item.title),
         ReviewKind.FORGET_REQUEST: lambda: _count(item.proposal.get("ids")),
+        ReviewKind.TAG_RELATION: lambda: f"{item.title}, {word('level', str(item.proposal.get('level', '')))}",
+        ReviewKind.TAG_MERGE: lambda: item.title,
         ReviewKind.PRIVILEGE: lambda: ", ".join(f"{name} = {value}" for name, value in item.proposal.items()),
     }
     return t(key, mine=mine, rival=other, what=more.get(item.kind, lambda: "")())

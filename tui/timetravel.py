@@ -61,10 +61,11 @@ class TimeTravel(DeckScreen):
         if self._settle is not None:
             self._settle.stop()
         self.deck.as_of = moved.as_of
-        self._banner()
+        self.show_moment()
         self._settle = self.set_timer(PAUSE, self.reload)
 
-    def _banner(self) -> None:
+    def show_moment(self) -> None:
+        """Show the banner and the border of the past, or take them away."""
         as_of = self.deck.as_of
         banner = self.query_one("#past", Static)
         banner.display = not as_of.is_now
@@ -98,7 +99,7 @@ class TimeTravel(DeckScreen):
         bar = self.query_one(TimeBar)
         bar.as_of = NOW
         bar.display = False
-        self._banner()
+        self.show_moment()
         self.reload()
         self.table.focus()
 

@@ -23,5 +23,5 @@ def review_kind(kind: str) -> str:
     return t(key) if has(key) else str(kind).replace("_", " ")
 
 
-REVIEW_TAB = {"topic_proposal": "topics"}
+REVIEW_TAB = {"topic_proposal": "topics", "tag_merge": "tags", "tag_relation": "tags"}
 """The tab where a kind of review item is counted; every other kind is about memories."""

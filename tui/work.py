@@ -38,6 +38,12 @@ class Work:
         self._running: Counter[tuple[int, str]] = Counter()
         self._write_turn = asyncio.Lock()
         self.writes_waiting = 0
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Deliver no answer any more: the screens are being taken down."""
+        self._stopped = True
+        self._engine.interrupt()
 
     def read(
         self, owner: DOMNode, group: str, call: Callable[[], T], then: Callable[[T], None], failed: Failed | None = None
@@ -68,7 +74,7 @@ class Work:
         failed: Failed | None,
     ) -> None:
         def stale() -> bool:
-            return generation != self._newest[key] or not owner.is_attached
+            return self._stopped or generation != self._newest[key] or not owner.is_attached
 
         while not stale():
             self._running[key] += 1

@@ -113,3 +113,4 @@ async def walking(
         walk = Walk(app, pilot)
         await walk.settle()
         yield walk
+        app.work.stop()

@@ -66,6 +66,7 @@ def _shoot(snap_compare, desk: Desk, keys: tuple[str, ...], lang: str, size: tup
         await walk.settle(0.08)
         await walk.press(*keys)
         await walk.settle(0.1)
+        app.work.stop()
         app.clear_notifications()
         await pilot.pause()
 

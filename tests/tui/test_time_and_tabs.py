@@ -295,3 +295,49 @@ async def test_connecting_shows_the_difference_writes_it_and_takes_it_out(desk, 
         await walk.press("x", "y")
         await walk.settle(0.2)
         assert settings.read_text(encoding="utf-8") == 'model = "o4"\n'
+
+
+async def test_the_other_language_stays_in_the_past(desk):
+    desk.say("text")
+    desk.clock.at_ms += 10 * DAY
+    async with walking(desk.engine) as walk:
+        await walk.press("t", "left", "escape", "f2")
+        assert "过去" in str(walk.screen.query_one("#past").render())
+        assert walk.screen.query_one("#past").display
+
+
+async def test_clicks_do_what_keys_do(desk):
+    first = desk.say("the first of two")
+    desk.say("something quite different")
+    async with walking(desk.engine) as walk:
+        await walk.pilot.click("#tab-bar", offset=(20, 0))
+        await walk.settle()
+        assert walk.app.current_mode == "topics"
+        await walk.pilot.click("#tab-bar", offset=(3, 0))
+        await walk.settle()
+        await walk.pilot.click("#memories", offset=(20, 1))
+        await walk.settle()
+        assert walk.screen.table.current_id == first
+        await walk.pilot.click("#memories", offset=(20, 1), times=2)
+        await walk.settle()
+        assert walk.screen.NAME == "detail"
+        line = str(walk.screen.query_one("#key-line").render())
+        await walk.pilot.click("#key-line", offset=(line.index("archive") + 2, 0))
+        await walk.settle()
+        assert desk.memory(first).state is State.ARCHIVED
+
+
+async def test_a_tag_shows_its_relations_and_proposed_merges_wait_at_its_tab(desk):
+    desk.say("one", tags=("部署", "生产"))
+    desk.engine.relate(OWNER, "部署", "生产", "related")
+    async with walking(desk.engine) as walk:
+        await walk.press("5", "slash")
+        await walk.type("部署")
+        await walk.settle()
+        text = str(walk.screen.query_one("#change-text").render())
+        assert "related  生产" in text
+        desk.engine.propose_tag_merge(CLAUDE, ["生产"], "部署", reason="the same")
+        await walk.settle(0.7)
+        assert "5 Tags 2 !1" in str(walk.screen.query_one("#tab-bar").render())
+        await walk.press("escape", "w")
+        assert [item.kind for item in walk.screen._items.values()] == ["tag_merge"]

@@ -133,7 +133,7 @@ async def test_a_write_is_never_interrupted():
     async with app.run_test() as pilot:
         work = Work(app, engine, pytest.fail)
         work.write(lambda: engine.read("write", 0.2), done.append)
-        for number in range(3):
+        for _ in range(3):
             work.read(app, "filter", lambda: time.sleep(0.02), lambda _: None)
             await pilot.pause(0.01)
         await app.workers.wait_for_complete()

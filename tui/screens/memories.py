@@ -81,8 +81,9 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         self.query_one("#filter").display = bool(self.filter.text)
         self.query_one("#preview").display = self.deck.state.get("preview", True)
         self._resize_preview(0)
-        for id in ("#welcome", "#past", "#time-bar"):
+        for id in ("#welcome", "#time-bar"):
             self.query_one(id).display = False
+        self.show_moment()
         self.table.focus()
 
     @property

@@ -35,8 +35,7 @@ class NamedTable(RowTable[tuple[int, Named]]):
         """Return count, name, state and aliases."""
         named = row[1]
         look = "" if named.state == "active" else "row--dim"
-        key = f"screen.named.state.{named.state}"
-        state = "" if named.state == "active" else f"{t(key) if has(key) else named.state} "
+        state = "" if named.state == "active" else word("state", named.state) + " "
         also = state + ", ".join(named.aliases)
         return (
             Cell(f"{named.count:>7}  ", 9, "row--accent"),
@@ -58,6 +57,10 @@ class NamedScreen(DeckScreen):
     def names(self) -> list[Named]:
         """Return every name; called in a thread."""
         raise NotImplementedError
+
+    def facts(self, named: Named) -> list[tuple[str, str]]:
+        """Return what else is known of a name as (label, text); called in a thread."""
+        return []
 
     def body(self) -> Iterable[Widget]:
         """Return title, the narrowing line, names and their memories."""
@@ -116,21 +119,22 @@ class NamedScreen(DeckScreen):
             return
         engine, flt = self.deck.engine, self._filter(named)
 
-        def call() -> tuple[int, list[Memory]]:
+        def call() -> tuple[int, list[Memory], list[tuple[str, str]]]:
             ids = engine.memory_ids(OWNER, flt)
-            return len(ids), engine.memory_rows(OWNER, ids[:SHOWN])
+            return len(ids), engine.memory_rows(OWNER, ids[:SHOWN]), self.facts(named)
 
         self.read("carried", call, lambda found: self._show(named, *found))
 
     def _filter(self, named: Named) -> Filter:
         return Filter(**{self.FIELD: (named.name,)})  # type: ignore[arg-type]
 
-    def _show(self, named: Named, count: int, memories: list[Memory]) -> None:
+    def _show(self, named: Named, count: int, memories: list[Memory], facts: list[tuple[str, str]]) -> None:
         lines = [Content.styled(visible(named.name), "bold $accent")]
         if named.aliases:
             lines.append(Content(visible(f"{t('screen.named.aliases')} {', '.join(named.aliases)}")))
         if named.description:
             lines.append(Content(visible(named.description)))
+        lines += [Content.assemble((label + "  ", "$text-muted"), visible(text)) for label, text in facts if text]
         lines += [
             Content.styled(f"{t('screen.named.carried', n=count)} · {t('screen.named.enter')}", "$text-muted"),
             Content(""),
@@ -182,3 +186,25 @@ class TagsScreen(NamedScreen):
     def names(self) -> list[Named]:
         """Return every tag."""
         return self.deck.engine.tags()
+
+    def facts(self, named: Named) -> list[tuple[str, str]]:
+        """Return status, definition, relations by level, neighbours, and what was merged into it."""
+        tag = self.deck.engine.tag(OWNER, named.name)
+        levels: dict[str, list[str]] = {}
+        for relation in tag.relations:
+            levels.setdefault(relation.level.value, []).append(relation.name)
+        related = [(word("level", level), ", ".join(names)) for level, names in levels.items()]
+        return [
+            (t("screen.named.status"), word("state", tag.status.value)),
+            (t("screen.named.definition"), tag.definition),
+            *(related or [(t("screen.named.relations"), t("screen.named.no_relations"))]),
+            (t("screen.named.together"), ", ".join(f"{name} ({count})" for name, count in tag.together)),
+            (t("screen.named.redirects"), ", ".join(tag.redirects)),
+            (t("screen.named.merged_to"), tag.merged_to),
+        ]
+
+
+def word(group: str, name: str) -> str:
+    """Return the interface's word for a status or level, else the name itself."""
+    key = f"screen.named.{group}.{name}"
+    return t(key) if has(key) else name
