@@ -36,10 +36,10 @@ GAIN = tuple(map(saturated, WEIGHT))
 QUICK = 1_000
 """Matches that a quick search judges at most."""
 
-HEAD = 120
+HEAD = 100
 """Matching versions that are looked at closely; the rest keep the order of the first stage."""
 
-NEAR = 40
+NEAR = 20
 """The best of them whose neighbours in the thread are looked at too."""
 
 REACH = 4

@@ -121,14 +121,16 @@ class _Neighbours:
 def _in_context(words: Iterable[tuple[Postings, float]], near: _Neighbours) -> Scores:
     """Return the saturated gains of terms whose frequency includes what the neighbours lend."""
     scores: Scores = defaultdict(float)
-    most = SATURATION + 1
+    lends, most = near.lends, SATURATION + 1
     for rows, weight in words:
         frequency: Scores = defaultdict(float)
         for vid, byte in rows.among(near.scope):
-            for other, share in near.lends(vid):
-                frequency[other] += share * WEIGHT[byte]
+            own = WEIGHT[byte]
+            for other, share in lends(vid):
+                frequency[other] += share * own
+        weight *= most
         for vid, value in frequency.items():
-            scores[vid] += weight * most * value / (value + SATURATION)
+            scores[vid] += weight * value / (value + SATURATION)
     return scores
 
 
