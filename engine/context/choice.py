@@ -103,7 +103,7 @@ def _judge(
 ) -> tuple[int, list[_Judged]]:
     """Return how many memories match at all, and the best of them with the gate's verdict."""
     where = Candidates(chosen.sql, chosen.values)
-    result = search_text(conn, question, where=where, limit=CANDIDATES, now_ms=now_ms)
+    result = search_text(conn, question, where=where, limit=CANDIDATES, now_ms=now_ms, quick=True)
     rows = conn.execute(
         "SELECT vid, memory_id FROM versions WHERE vid IN (SELECT value FROM json_each(?))",
         (json.dumps([hit.vid for hit in result.hits]),),
@@ -112,22 +112,11 @@ def _judge(
     memories = {memory.id: memory for memory in load_memories(conn, list(ids.values()))}
     pairs = [(hit, memories[ids[hit.vid]]) for hit in result.hits if ids.get(hit.vid) in memories]
     gate = gate_for(conn, question)
-    fits = [gate.judge(_summary(memory), _passage(memory, hit)) for hit, memory in pairs]
+    fits = [gate.judge(conn, hit.vid, hit.lines) for hit, _ in pairs]
     verdicts = gate.admit(fits, threshold)
     return result.total, [
         _Judged(memory, hit, fit, ok) for (hit, memory), fit, ok in zip(pairs, fits, verdicts, strict=True)
     ]
-
-
-def _summary(memory: Memory) -> tuple[str, ...]:
-    """Return the texts that the index takes for a memory's summary."""
-    hooks = memory.extra.get("hooks")
-    more = map(str, hooks) if isinstance(hooks, list) else ()
-    return (memory.name, memory.description, *memory.aliases, *memory.tags, *more)
-
-
-def _passage(memory: Memory, hit: TextHit) -> str:
-    return "\n".join(memory.body.split("\n")[hit.lines[0] - 1 : hit.lines[1]]) if hit.lines else ""
 
 
 def _siblings(

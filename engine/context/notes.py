@@ -35,14 +35,16 @@ def note(
 ) -> str:
     """Return a memory as a block of a pack; without `lines` its text is shown from the start (S19).
 
-    The heading names the lines that are really shown, counted from 1.
+    The heading names the lines that are really shown, counted from 1, and where a cut text is read on (C12).
     """
     passage, shown = "", None
     if depth is not Depth.SUMMARY and memory.body.strip():
         passage, shown = _passage(memory.body, lines if depth is Depth.DETAIL else None, max_chars)
     where = f":{shown[0]}-{shown[1]}" if shown else ""
     name = quoted(memory.name, NAME_CHARS) or f"mem-{memory.id}"
-    head = f"### {name}{where} [{memory.ref}]{age_mark(memory, stale_days, now_ms)}{marks(memory, why)}\n"
+    spilled = f" (chars={len(memory.body)}, ref=mem-{memory.id})" if passage.endswith(CUT) else ""
+    age = age_mark(memory, stale_days, now_ms)
+    head = f"### {name}{where} [{memory.ref}]{age}{marks(memory, why)}{spilled}\n"
     return f"{head}> {sentence(memory)}\n{fenced(passage) if passage else ''}"
 
 

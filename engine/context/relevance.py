@@ -6,17 +6,17 @@ The measure is the share of the question's weight that a text covers, `Σ idf(hi
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from engine.recall.analyse import letters
 from engine.recall.words import STOP_WORDS
 from engine.rules.stem import stem
-from engine.rules.terms import bigrams, index_terms, is_unspaced, tokens
-from engine.store.index_reader import live_versions
+from engine.rules.terms import MAX_TERM, bigrams, is_unspaced, tokens
+from engine.store.index_reader import Postings, find_terms, live_versions, postings
 
 CANDIDATES = 50
 """So many of the best matches of a search are judged; what is injected is far fewer (S15)."""
@@ -41,47 +41,50 @@ class Relevance(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """The weight of each term of one question."""
+    """The weight of each term of one question, and where the terms stand."""
 
     weights: Mapping[str, float]
+    found: Mapping[str, Postings]
     letters: int
 
-    def share(self, *texts: str) -> float:
-        """Return how much of the question's weight the texts cover together, from 0 to 1."""
+    def judge(self, conn: sqlite3.Connection, vid: int, lines: tuple[int, int] | None) -> Relevance:
+        """Return the relevance of a version by its summary and by the passage that stands in `lines`."""
         total = sum(self.weights.values())
-        if not total:
-            return 0.0
-        held = {term for text in texts for term in index_terms(text)}
-        return sum(weight for term, weight in self.weights.items() if term in held) / total
+        bytes_ = {term: rows.weight(vid) for term, rows in self.found.items()}
+        # Odd weight bytes belong to terms of the summary.
+        summary = sum(self.weights[term] for term, byte in bytes_.items() if byte & 1)
+        more = {term for term, byte in bytes_.items() if byte and not byte & 1}
+        if not total or not more or lines is None:
+            return Relevance(*(summary / total if total else 0.0,) * 2)
+        held = _terms_of_passage(conn, vid, lines)
+        passage = sum(self.weights[term] for term in more if self.found[term].tid in held)
+        return Relevance(summary / total, (summary + passage) / total)
 
-    def judge(self, summary: Iterable[str], passage: str) -> Relevance:
-        """Return the relevance of a memory by the texts of its summary and its best passage."""
-        texts = tuple(summary)
-        by_summary = self.share(*texts)
-        return Relevance(by_summary, self.share(*texts, passage) if passage else by_summary)
-
-    def admit(self, found: Sequence[Relevance], threshold: float) -> list[bool]:
+    def admit(self, judged: Sequence[Relevance], threshold: float) -> list[bool]:
         """Say of each match whether it qualifies; bodies alone count when no summary does (S16, S18)."""
-        by_summary = [r.summary > 0 and r.summary >= threshold for r in found]
+        by_summary = [r.summary > 0 and r.summary >= threshold for r in judged]
         if self.letters < FALLBACK_LETTERS:
             return by_summary
         enough = WHOLE_TEXT if any(by_summary) else threshold
-        return [ok or (r.passage > 0 and r.passage >= enough) for ok, r in zip(by_summary, found, strict=True)]
+        return [ok or (r.passage > 0 and r.passage >= enough) for ok, r in zip(by_summary, judged, strict=True)]
 
 
 def gate_for(conn: sqlite3.Connection, question: str) -> Gate:
     """Weigh a question's terms by how many summaries hold them; words of every question do not count."""
     terms = question_terms(question)
+    tids = find_terms(conn, terms)
+    rows = postings(conn, tids.values())
+    found = {term: rows[tid] for term, tid in tids.items() if tid in rows}
     total = max(live_versions(conn), SMALLEST_STORE)
-    held = _summaries(conn, terms)
-    return Gate({term: inverse_frequency(total, held.get(term, 0)) for term in terms}, letters(question))
+    weights = {term: inverse_frequency(total, found[term].summaries if term in found else 0) for term in terms}
+    return Gate(weights, found, letters(question))
 
 
 def question_terms(question: str) -> list[str]:
     """Return the distinct terms of a question, without stop words unless it has nothing else."""
     words = tokens(question)
     telling = [word for word in words if word not in STOP_WORDS] or words
-    terms = (term for word in telling for term in (bigrams(word) if is_unspaced(word) else [stem(word)]))
+    terms = (term for word in telling for term in (bigrams(word) if is_unspaced(word) else [stem(word[:MAX_TERM])]))
     return list(dict.fromkeys(terms))[:MAX_TERMS]
 
 
@@ -90,11 +93,8 @@ def inverse_frequency(total: int, count: int) -> float:
     return math.log1p((max(total - count, 0) + 0.5) / (count + 0.5))
 
 
-def _summaries(conn: sqlite3.Connection, terms: Sequence[str]) -> dict[str, int]:
-    rows = conn.execute(
-        "SELECT t.term, sum(p.summaries) FROM ix_terms t JOIN ix_postings p ON p.tid = t.tid"
-        " AND p.block IN (SELECT block FROM ix_blocks) WHERE t.term IN (SELECT value FROM json_each(?))"
-        " GROUP BY t.term",
-        (json.dumps(terms),),
-    )
-    return dict(rows.fetchall())
+def _terms_of_passage(conn: sqlite3.Connection, vid: int, lines: tuple[int, int]) -> frozenset[int]:
+    row = conn.execute(
+        "SELECT tids FROM ix_passages WHERE vid = ? AND first = ? AND last = ?", (vid, *lines)
+    ).fetchone()
+    return frozenset(array("I", row[0])) if row else frozenset()

@@ -13,7 +13,7 @@ from engine.serve.hook_events import Event, Moment
 from engine.serve.workspace import workspace_of
 from engine.settings import CONFIG_NAME, Settings
 from engine.store.connection import Store
-from engine.store.ephemeral import Backlog
+from engine.store.ephemeral import LOCK_WAIT_MS, Backlog
 from engine.usecases.contexts import context, reset_session
 from engine.usecases.desk import Desk, stored_settings
 
@@ -59,7 +59,7 @@ class HookSession:
         if left_ms < QUESTION_MS:
             self._desk.backlog.drop_questions()
         if left_ms > 0:
-            self._desk.backlog.flush(left_ms)
+            self._desk.backlog.flush(min(left_ms, LOCK_WAIT_MS))
 
 
 def _workspace(event: Event, named: str) -> str | None:

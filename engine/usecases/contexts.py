@@ -135,13 +135,14 @@ def _material(
     core: list[Memory] = []
     baseline: list[Memory] = []
     if not (ledger and ledger.core):
-        corrections = _fixed(conn, current, "v.kind = 'correction'", NEWEST, CORE_CANDIDATES)
-        personal = _fixed(conn, current, "v.type IN ('user', 'feedback')", NEWEST, CORE_CANDIDATES)
+        corrections = _fixed(conn, current, "correction", "v.kind = 'correction'", NEWEST, CORE_CANDIDATES)
+        personal = _fixed(conn, current, "personal", "v.type IN ('user', 'feedback')", NEWEST, CORE_CANDIDATES)
         core = core_order(m for m in {m.id: m for m in (*corrections, *personal)}.values() if is_core(m))
     if not (ledger and ledger.baseline):
         # Some may stand in the core section already, so more are fetched than fit.
         most = limits.baseline + CORE_CANDIDATES
-        baseline = baseline_order(_fixed(conn, current, "v.baseline = 1", "v.baseline_priority DESC, v.name", most))
+        order = "v.baseline_priority DESC, v.name"
+        baseline = baseline_order(_fixed(conn, current, "baseline", "v.baseline = 1", order, most))
     return Material(
         question=question,
         now_ms=desk.store.clock.now_ms(),
@@ -157,10 +158,12 @@ def _material(
 
 
 def _fixed(
-    conn: sqlite3.Connection, chosen: selection.Selection, condition: str, order: str, limit: int
+    conn: sqlite3.Connection, chosen: selection.Selection, index: str, condition: str, order: str, limit: int
 ) -> list[Memory]:
+    """Return the first memories of a kind from the index that holds just these."""
     rows = conn.execute(
-        f"SELECT v.memory_id FROM versions v WHERE {condition} AND {chosen.sql} ORDER BY {order} LIMIT ?",
+        f"SELECT v.memory_id FROM versions v INDEXED BY versions_{index}"
+        f" WHERE {condition} AND {chosen.sql} ORDER BY {order} LIMIT ?",
         (*chosen.values, limit),
     )
     return load_memories(conn, [id_ for (id_,) in rows])

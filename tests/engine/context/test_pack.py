@@ -106,6 +106,14 @@ def test_a_body_is_cut_at_1500_characters(engine: Engine) -> None:
     assert f"\n{'短' * 200}…（截断）\n" in engine.context(NOBODY, "the other log").text
 
 
+def test_a_long_body_spills_into_its_size_and_a_reference(engine: Engine) -> None:
+    put(engine, "The log of the crane", body="The crane was oiled today. " * 186)
+    pack = engine.context(NOBODY, "log of the crane")
+    assert f"(chars={186 * 27}, ref=mem-1)" in pack.text and pack.tokens <= 600
+    put(engine, "The crane is blue", body="Sky blue.")
+    assert "chars=" not in engine.context(NOBODY, "is the crane blue", depth="full").text.split("### mem-2")[1]
+
+
 def test_lines_of_a_cut_body_are_those_that_are_shown(engine: Engine) -> None:
     put(engine, "The list of boats", name="boats", body="\n".join(f"boat {n:03} " + "x" * 90 for n in range(100)))
     text = engine.context(NOBODY, "list of boats", max_tokens=20_000).text

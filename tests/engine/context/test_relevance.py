@@ -73,12 +73,12 @@ def test_at_most_the_configured_number_is_shown_and_the_rest_counted(engine: Eng
 
 
 def test_bodies_alone_count_where_no_summary_does() -> None:
-    gate = Gate({"a": 1.0, "b": 1.0}, letters=8)
+    gate = Gate({"a": 1.0, "b": 1.0}, {}, letters=8)
     body_only = Relevance(0.0, 0.2)
     assert gate.admit([body_only], 0.10) == [True]
     assert gate.admit([body_only, Relevance(0.5, 0.5)], 0.10) == [False, True]
     assert gate.admit([Relevance(0.0, 0.6), Relevance(0.5, 0.5)], 0.10) == [True, True]
-    assert Gate({"a": 1.0}, letters=3).admit([Relevance(0.0, 0.2)], 0.10) == [False]
+    assert Gate({"a": 1.0}, {}, letters=3).admit([Relevance(0.0, 0.2)], 0.10) == [False]
 
 
 @pytest.mark.parametrize("question", ["", " ", "?", "。。。", "a", "!!!!", "%_%", '"" * NEAR -', "x" * 1_000_000])
