@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -22,8 +23,8 @@ class Candidates:
 
 EVERYTHING = Candidates()
 
-ASK_ALL = 2_000
-"""When a search must judge more versions than this, the whole store is judged at once and the answer kept."""
+ASK_ALL = 0.5
+"""Once searches had so many versions judged one by one, as a share of the store, all are judged and the answer kept."""
 
 _KEPT = 8
 _Key = tuple[str, tuple[object, ...]]
@@ -49,6 +50,7 @@ class Admission:
     conn: sqlite3.Connection
     _state: tuple[int, int] = (-1, -1)
     _known: dict[_Key, _Answer] = field(default_factory=dict)
+    _asked: Counter[_Key] = field(default_factory=Counter)
 
     def admitted(self, where: Candidates, vids: Collection[int], now_ms: int) -> Collection[int]:
         """Return those of `vids` that the condition admits."""
@@ -57,9 +59,11 @@ class Admission:
         key = where.sql, tuple("now" if value == now_ms else value for value in where.params)
         answer = self._kept(key, now_ms)
         if answer is None:
-            if len(vids) <= ASK_ALL:
+            last = int(self.conn.execute("SELECT coalesce(max(vid), 0) FROM versions").fetchone()[0])
+            self._asked[key] += len(vids)
+            if self._asked[key] <= ASK_ALL * last:
                 return self._ask(where, vids)
-            answer = self._ask_all(where, key, now_ms)
+            answer = self._ask_all(where, key, now_ms, last)
         allowed, size = answer.allowed, len(answer.allowed)
         return [vid for vid in vids if vid < size and allowed[vid]]
 
@@ -68,6 +72,7 @@ class Admission:
         if state != self._state:
             self._state = state
             self._known.clear()
+            self._asked.clear()
         answer = self._known.get(key)
         return answer if answer is not None and answer.since <= now_ms < answer.until else None
 
@@ -78,8 +83,7 @@ class Admission:
         )
         return [vid for (vid,) in rows]
 
-    def _ask_all(self, where: Candidates, key: _Key, now_ms: int) -> _Answer:
-        last = self.conn.execute("SELECT coalesce(max(vid), 0) FROM versions").fetchone()[0]
+    def _ask_all(self, where: Candidates, key: _Key, now_ms: int, last: int) -> _Answer:
         allowed = bytearray(last + 1)
         for (vid,) in self.conn.execute(f"SELECT v.vid FROM versions AS v WHERE {where.sql}", where.params):
             allowed[vid] = 1

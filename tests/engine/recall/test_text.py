@@ -111,7 +111,7 @@ def test_the_best_paragraph_is_named_by_its_lines(conn: sqlite3.Connection) -> N
 def test_a_kept_answer_follows_the_clock_and_the_store(
     conn: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.recall.candidates.ASK_ALL", 3)
+    monkeypatch.setattr("engine.recall.candidates.ASK_ALL", 0.0)
     for vid in range(1, 9):
         add(conn, vid, f"gateway {vid}")
     conn.execute("UPDATE versions SET valid_to = 500 WHERE vid = 3")
