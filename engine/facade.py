@@ -44,6 +44,7 @@ from engine.model.tags import (
     TagResult,
     TagView,
 )  # fmt: skip
+from engine.model.turns import Analyst, Card, Event, EventDraft, Frame, JobReport, Nomination, Preference, Recollection
 from engine.settings import Settings, check, default_store
 from engine.store import journal, review, snapshots
 from engine.store.audit import export_audit
@@ -69,9 +70,13 @@ from engine.usecases import (
     tag_views,
     tagging,
     undoing,
+    turn_end,
+    turn_views,
+    turns,
     using,
 )  # fmt: skip
 from engine.usecases.desk import Desk, stored_settings
+from engine.usecases.enriching import Worker, run_jobs
 from engine.usecases.forgetting import CleanupReport, ExpungeReport, MatchPlan
 from engine.usecases.reviewing import DecideResult
 from engine.usecases.undoing import UndoResult
@@ -87,10 +92,18 @@ EVERYTHING = Filter()
 
 
 def open_engine(
-    store: Path, *, clock: Clock | None = None, read_only: bool = False, env: Mapping[str, str] | None = None
+    store: Path,
+    *,
+    clock: Clock | None = None,
+    read_only: bool = False,
+    env: Mapping[str, str] | None = None,
+    analyst: Analyst | None = None,
 ) -> Engine:
-    """Open the store in a directory, making it when there is none; raises newer_store, read_only, busy or internal."""
-    return Engine(Store.open(store, clock=clock, read_only=read_only), env=env)
+    """Open the store in a directory, making it when there is none; raises newer_store, read_only, busy or internal.
+
+    `analyst` is a language model that reads turns, where there is one (R16).
+    """
+    return Engine(Store.open(store, clock=clock, read_only=read_only), env=env, analyst=analyst)
 
 
 def examine_store(store: Path) -> list[Finding]:
@@ -116,7 +129,9 @@ def unpack_store(export: Path, store: Path) -> int:
 class Engine:
     """An open store with everything that can be done with it."""
 
-    def __init__(self, store: Store, *, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, store: Store, *, env: Mapping[str, str] | None = None, analyst: Analyst | None = None
+    ) -> None:
         settings = Settings(
             lambda: stored_settings(store),
             env=os.environ if env is None else env,
@@ -124,6 +139,8 @@ class Engine:
         )
         self._desk = Desk(store, settings, Backlog(store.path, store.lock.path, writable=not store.read_only))
         store.lock.deadline_ms = settings.number("writer.deadline_ms")
+        self._analyst = analyst
+        self._worker = Worker(self._desk, analyst)
 
     @property
     def store_dir(self) -> Path:
@@ -147,6 +164,7 @@ class Engine:
 
     def close(self) -> None:
         """Bring the audit log up to date, when this engine wrote anything, and close the store."""
+        self._worker.stop()
         if self._desk.store.wrote:
             with suppress(MemdeckError):
                 export_audit(self._desk.store)
@@ -257,6 +275,89 @@ class Engine:
                 raise MemdeckError("exists", f"{name} is not set here; it comes from {info.origin}", "nothing to do")
             tx.describe(f"{name} reset")
         return self._desk.settings.info(name)
+
+    # ------------------------------------------------------------------ turns
+    def begin_turn(
+        self, by: Caller, text: str, *, thread: str = "", analysis: object = None, key: str | None = None
+    ) -> Frame:
+        """Open a turn: a pending frame, and what memory holds on the message (W43). See `engine.usecases.turns`."""
+        frame = turns.begin_turn(
+            self._desk, by, text, thread=thread, analysis=analysis, key=key, analyst=self._analyst
+        )  # fmt: skip
+        self._worker.wake()
+        return frame
+
+    def end_turn(
+        self,
+        by: Caller,
+        card: str,
+        *,
+        response: str,
+        user_input: str | None = None,
+        status: str = "completed",
+        analysis: object = None,
+        error: str = "",
+    ) -> WriteResult:
+        """Complete a turn; what takes time is done after the answer (W44, W50). See `engine.usecases.turn_end`."""
+        result = turn_end.end_turn(
+            self._desk, by, card, response=response, user_input=user_input, status=status, analysis=analysis,
+            error=error,
+        )  # fmt: skip
+        self._worker.wake()
+        return result
+
+    def run_jobs(self, limit: int = 100) -> JobReport:
+        """Do what waits to be done after turns, here and now."""
+        self._worker.rest(30.0)
+        return run_jobs(self._desk, self._analyst, limit=limit)
+
+    def pending_turn(self, by: Caller) -> str | None:
+        """Return the card of the newest turn of this session that has no end yet; for hooks at a turn's end (W68)."""
+        return turn_views.pending_turn(self._desk, by)
+
+    def card(self, by: Caller, ref: str) -> Card:
+        """Return a turn with all its fields (W3)."""
+        return turn_views.card(self._desk, by, ref)
+
+    def overview(self, by: Caller, ref: str) -> str:
+        """Return the overview of a turn by its id or path (W59)."""
+        return turn_views.overview(self._desk, by, ref)
+
+    def deliver(self, by: Caller, ref: str, route: str = "shallow") -> Recollection:
+        """Return a turn in one, two or three parts (W52)."""
+        return turn_views.deliver(self._desk, by, ref, route)
+
+    def preferences(self, by: Caller) -> list[Preference]:
+        """Return what turns say of preferences, the newest value of each key (W55)."""
+        return turn_views.preferences(self._desk, by)
+
+    def scenes(self, by: Caller) -> dict[str, tuple[str, ...]]:
+        """Return the scenes that memories name, with their sub-scenes (W33)."""
+        return turn_views.scenes(self._desk, by)
+
+    def events(self, by: Caller, day: str) -> list[Event]:
+        """Return the events of a local day (`2026-11-29`) in the order of time (W57)."""
+        return turn_views.events(self._desk, by, day)
+
+    def event_steps(self, by: Caller, parent: int) -> list[Event]:
+        """Return the steps of an event in the order of time (W57)."""
+        return turn_views.event_steps(self._desk, by, parent)
+
+    def event_days(self, by: Caller) -> dict[str, int]:
+        """Return how many events each local day has, newest first (W57)."""
+        return turn_views.event_days(self._desk, by)
+
+    def add_event(self, by: Caller, event: EventDraft) -> int:
+        """Note an event beside the turns; returns its number (W57)."""
+        return turn_views.add_event(self._desk, by, event)
+
+    def forget_events(self, by: Caller, day: str) -> int:
+        """Take the events of a day out of the lists; returns how many. It can be undone (W57)."""
+        return turn_views.forget_events(self._desk, by, day)
+
+    def clean_turns(self, by: Caller, *, propose: bool = False) -> list[Nomination]:
+        """Return the cards that may be archived for their weight, at most 100; `propose` asks the owner (W60, W61)."""
+        return turn_views.clean_turns(self._desk, by, propose=propose)
 
     # ------------------------------------------------------------------ reading
     def recall(self, by: Caller, query: RecallQuery) -> RecallPage:

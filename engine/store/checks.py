@@ -105,6 +105,13 @@ def _history_problems(conn: sqlite3.Connection) -> Iterator[str]:
     ).fetchone()[0]
     if missing:
         yield f"{missing} versions have lost their text"
+    silent = conn.execute(
+        "SELECT count(*) FROM events e WHERE (e.input IS NOT NULL AND NOT EXISTS (SELECT 1 FROM texts t"
+        " WHERE t.hash = e.input)) OR (e.response IS NOT NULL AND NOT EXISTS (SELECT 1 FROM texts t"
+        " WHERE t.hash = e.response))"
+    ).fetchone()[0]
+    if silent:
+        yield f"{silent} events have lost their text"
     nobody = conn.execute(
         "SELECT count(*) FROM facts f WHERE f.op_to IS NULL AND (SELECT count(*) FROM entities e WHERE e.op_to IS NULL"
         " AND e.entity_id IN (f.subject_id, f.object_id)) < 1 + coalesce(f.object_id <> f.subject_id, 0)"

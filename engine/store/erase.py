@@ -34,6 +34,7 @@ def erase_memory(conn: sqlite3.Connection, memory_id: int, *, keep_tombstones: b
     versions = conn.execute(
         "SELECT vid, description, body FROM versions WHERE memory_id = ?", (memory_id,)
     ).fetchall()
+    kept = conn.execute("SELECT input, response FROM events WHERE memory_id = ?", (memory_id,)).fetchall()
     ops = _operations_of(conn, memory_id)
     entities = ends_of(conn, memory_id)
     with erasing(conn):
@@ -45,10 +46,13 @@ def erase_memory(conn: sqlite3.Connection, memory_id: int, *, keep_tombstones: b
         erase_orphans(conn, entities)
         conn.execute("DELETE FROM review_items WHERE rival_id = ?", (memory_id,))
         conn.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
-        for digest in {digest for _, *digests in versions for digest in digests}:
+        conn.execute("DELETE FROM jobs WHERE json_extract(payload, '$.memory') = ?", (memory_id,))
+        for digest in {digest for _, *digests in versions for digest in digests} | {d for pair in kept for d in pair}:
             conn.execute(
                 "DELETE FROM texts WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM versions WHERE description = ?1)"
-                " AND NOT EXISTS (SELECT 1 FROM versions WHERE body = ?1)",
+                " AND NOT EXISTS (SELECT 1 FROM versions WHERE body = ?1)"
+                " AND NOT EXISTS (SELECT 1 FROM events WHERE input = ?1)"
+                " AND NOT EXISTS (SELECT 1 FROM events WHERE response = ?1)",
                 (digest,),
             )
         conn.execute("DELETE FROM usage WHERE memory_id = ?", (memory_id,))

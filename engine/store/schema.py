@@ -126,10 +126,28 @@ SIGHTINGS = Table(
     touching=False,
 )
 SETTINGS = Table("settings", ("name",), ("value",), "setting", "name")
+EVENTS = Table(
+    "events",
+    ("event_id",),
+    (
+        "memory_id", "type", "level", "parent", "thread", "suffix", "at", "input", "response", "steps", "context",
+        "status", "route", "rating", "session",
+    ),
+    "mem",
+    "memory_id",
+)  # fmt: skip
+"""What happened, in full: `input` and `response` name texts, NULL where none is kept; only turns fill it (R17).
+
+`suffix` is what the ids of a turn's card, routing record and event share (W4).
+"""
+PREFERENCES = Table(
+    "preferences", ("memory_id", "folded"), ("name", "value", "confidence", "at"), "mem", "memory_id"
+)
+"""What a turn says of how its owner wants things; as visible as its memory, and the newest of a name holds (W55)."""
 
 JOURNALLED: tuple[Table, ...] = (
     VERSIONS, STATES, MEMORY_TAGS, MEMORY_TOPICS, FACTS, ENTITIES, TAGS, TAG_RELATIONS, TOPICS, REVIEW, TOMBSTONES,
-    SIGHTINGS, SETTINGS,
+    SIGHTINGS, SETTINGS, EVENTS, PREFERENCES,
 )  # fmt: skip
 """Interval tables. Beside them `memories` (identities) and `texts` (by content hash) only ever grow."""
 
@@ -145,10 +163,10 @@ EPHEMERAL = ("usage", "recall_log", "ledger", "blocked")
 _INTEGER = frozenset(
     """memory_id revision valid_from valid_to dated_at seq authority speculative manually_corrected baseline
     baseline_priority checksum target locked tag_id topic_id fact_id merged_to low_id high_id item_id rival_id
-    defer_until opened_at sighting_id at entity_id subject_id object_id""".split()
+    defer_until opened_at sighting_id at entity_id subject_id object_id event_id parent""".split()
 )
 _REAL = frozenset({"confidence", "weight"})
-_BLOB = frozenset({"description", "body", "fingerprint"})
+_BLOB = frozenset({"description", "body", "fingerprint", "input", "response"})
 
 
 def _column_type(table: Table, column: str) -> str:
@@ -328,6 +346,15 @@ CREATE INDEX review_state ON review_items (state) WHERE op_to IS NULL;
 CREATE INDEX review_memory ON review_items (memory_id) WHERE op_to IS NULL;
 CREATE INDEX review_rival ON review_items (rival_id) WHERE rival_id IS NOT NULL;
 CREATE INDEX sightings_memory ON sightings (memory_id);
+CREATE INDEX events_memory ON events (memory_id);
+CREATE INDEX events_suffix ON events (suffix);
+CREATE INDEX events_at ON events (at) WHERE op_to IS NULL;
+CREATE INDEX events_session ON events (session, event_id) WHERE op_to IS NULL AND status = 'pending';
+CREATE INDEX events_thread ON events (thread, event_id) WHERE op_to IS NULL;
+CREATE INDEX events_parent ON events (parent) WHERE op_to IS NULL AND parent IS NOT NULL;
+CREATE INDEX events_input ON events (input) WHERE input IS NOT NULL;
+CREATE INDEX events_response ON events (response) WHERE response IS NOT NULL;
+CREATE INDEX preferences_name ON preferences (folded) WHERE op_to IS NULL;
 """
 
 

@@ -85,6 +85,7 @@ def list_selection(by: Caller, flt: Filter, *, valid_ms: int | None, known: int 
     states = flt.states or (State.ACTIVE,)
     if not by.is_owner:
         states = tuple(s for s in states if s not in HIDDEN_FROM_AGENTS)
+        where.add("v.status = 'completed'")
         _hidden_since(where, known)
         _scope(where, by, False)
     elif valid_ms is not None and not flt.states:

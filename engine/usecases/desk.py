@@ -15,6 +15,7 @@ from engine.store.connection import Store
 from engine.store.ephemeral import Backlog
 from engine.store.rows import load_memories
 from engine.store.transaction import Tx
+from engine.store.turns import memory_of, suffix_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def stored_settings(store: Store) -> dict[str, object]:
 
 
 def resolve(desk: Desk, by: Caller, text: str) -> Ref:
-    """Return the memory that a reference names: `mem-7`, `mem-7@3`, a uid, a name or an imported file (R22).
+    """Return the memory that a reference names: `mem-7`, `mem-7@3`, a uid, a name, an imported file or a turn (R22).
 
     Agents never resolve what is hidden from them. Raises not_found, or invalid_argument when a name is not unique.
     """
@@ -43,6 +44,8 @@ def resolve(desk: Desk, by: Caller, text: str) -> Ref:
     with desk.store.read() as conn:
         if ref is not None:
             found = [ref.id] if conn.execute("SELECT 1 FROM versions WHERE memory_id = ?", (ref.id,)).fetchone() else []
+        elif (suffix := suffix_of(text)) is not None and (turn := memory_of(conn, suffix)) is not None:
+            found = [turn]
         else:
             stem = text.removesuffix(".md")
             found = [

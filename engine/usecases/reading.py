@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.model.clock import iso
-from engine.model.enums import Channel, Mode, ReviewKind, State
+from engine.model.enums import Channel, Kind, Mode, ReviewKind, State
 from engine.model.errors import MemdeckError, invalid, not_found
 from engine.model.memory import NOW, AsOf, Caller, Filter, Hit, Memory, Page, RecallPage, RecallQuery
 from engine.model.records import Counts, Named, TombstoneInfo
@@ -24,6 +24,7 @@ from engine.recall.text import TextHit
 from engine.rules.textnorm import one_line
 from engine.store import journal, review, selection
 from engine.store.rows import load_memories, load_versions, marks
+from engine.store.turns import event_of
 from engine.store.vocabulary import Vocabulary
 from engine.usecases.desk import Desk, may_see, resolve
 
@@ -105,15 +106,23 @@ def read(
 
 def _text_of(desk: Desk, by: Caller, memory: Memory, part: str) -> str:
     if part == "overview":
-        return memory.description
+        return memory.body if memory.kind is Kind.EPISODE and memory.body else memory.description
     if part == "full":
-        return memory.description if not memory.body else f"{memory.description}\n\n{memory.body}"
+        said = _said(desk, memory) if memory.kind is Kind.EPISODE else ""
+        return "\n\n".join(text for text in (memory.description, memory.body, said) if text)
     if part == "history":
         return "\n".join(
             f"@{m.revision} {iso(m.known_from_ms)} {m.origin.value} {m.actor}: {m.description}"
             for m in history(desk, by, f"mem-{memory.id}")
         )
     return memory.body or memory.description
+
+
+def _said(desk: Desk, memory: Memory) -> str:
+    """Return what was really said in a turn (W52)."""
+    with desk.store.read() as conn:
+        event = event_of(conn, memory.id)
+    return event.said if event else ""
 
 
 def memory_ids(desk: Desk, by: Caller, flt: Filter, as_of: AsOf = NOW, order: str = "newest") -> array[int]:

@@ -98,7 +98,7 @@ def _answer(tx: Tx, by: Caller, key: str | None, result: WriteResult) -> None:
 
 def _store(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, target: Memory | None, was: str) -> WriteResult:
     print_ = fingerprint(tx, prepared.text, prepared.body)
-    _refuse_forgotten(desk, tx, by, print_)
+    refuse_forgotten(tx, by, print_)
     prepared.columns["fingerprint"] = print_
     if prepared.verdict.check == "injection":
         return quarantine(tx, by, prepared, "injection", ReviewKind.QUARANTINE, target=target, was=was)
@@ -125,7 +125,7 @@ def _store(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, target: Memory | 
     return _insert(desk, tx, by, prepared)
 
 
-def _refuse_forgotten(desk: Desk, tx: Tx, by: Caller, print_: bytes) -> None:
+def refuse_forgotten(tx: Tx, by: Caller, print_: bytes) -> None:
     """What was rejected or forgotten stays so, unless the owner says it again."""
     row = tx.conn.execute(
         "SELECT memory_id FROM tombstones WHERE fingerprint = ? AND op_to IS NULL", (print_,)
