@@ -12,6 +12,7 @@ from engine.facade import Engine
 from engine.model.clock import FixedClock
 from engine.model.enums import Kind, Origin, SaidBy, Type
 from engine.model.memory import Caller, Draft
+from engine.store.schema import TOPICS
 from engine.usecases import contexts
 from tests.engine.context.conftest import DAY_MS, NOON, OWNER, agent, put
 
@@ -156,9 +157,14 @@ def test_memories_stand_under_their_topic_and_those_without_last(engine: Engine)
 
 def test_an_alias_of_a_topic_in_the_question_selects_it(engine: Engine) -> None:
     put(engine, "每周四下午冻结代码", topics=("发布",))
+    put(engine, "Freeze on Thursdays", topics=("release",))
+    with engine._desk.store.write(OWNER, "topic") as tx:
+        tx.replace(TOPICS, (1,), {"aliases": '["发版"]'})
     engine.set_setting(OWNER, "context.relevance", 100)
+    assert engine.context(NOBODY, "发版之前要做什么").injected == (1,)
     assert engine.context(NOBODY, "发布之前要做什么").injected == (1,)
-    assert engine.context(NOBODY, "下午喝茶吗").injected == ()
+    assert engine.context(NOBODY, "what is due before a release").injected == (2,)
+    assert engine.context(NOBODY, "what was prereleased").injected == ()
 
 
 def test_a_memory_can_bring_the_others_of_its_topic(engine: Engine) -> None:

@@ -207,3 +207,27 @@ def test_a_read_only_store_gives_a_pack_and_still_does_not_repeat(store: Path) -
         put(engine, "Anchors are cast at the pier", kind=Kind.CORRECTION)
     with open_engine(store, clock=FixedClock(NOON), read_only=True) as engine:
         assert [bool(engine.context(agent(), "anchors at the pier").text) for _ in range(2)] == [True, False]
+
+
+def test_an_alias_is_the_remedy_where_words_do_not_meet(engine: Engine) -> None:
+    put(engine, "The vessel weighs anchor at dawn")
+    card = engine.context(agent(), "when did we set sail")
+    assert card.injected == () and "add your words to the note as an alias" in card.text
+    engine.edit(OWNER, "mem-1@1", {"aliases": ("set sail",)})
+    assert engine.context(agent(), "when did we set sail").injected == (1,)
+
+
+def test_the_environment_sizes_a_pack(store: Path) -> None:
+    env = {
+        "MEMDECK_CONTEXT_MEMORIES": "2", "MEMDECK_CONTEXT_BASELINE": "1", "MEMDECK_CONTEXT_MAX_CHARS": "200",
+        "MEMDECK_CONTEXT_STALE_DAYS": "0", "MEMDECK_CONTEXT_SESSION_BYTES": "8192", "MEMDECK_CONTEXT_MAX_TOKENS": "900",
+    }  # fmt: skip
+    with open_engine(store, clock=FixedClock(NOON), env=env) as engine:
+        for number in range(4):
+            put(engine, f"The chart of bay {number}", body="depth " * 100, subject=str(number))
+            put(engine, f"Mind rule {number}", baseline=True, subject=f"r{number}")
+        pack = engine.context(agent(), "chart of the bay")
+    sizes = {part.name: (part.used, part.cap) for part in pack.parts}
+    assert len(pack.injected) == 3 and sizes["baseline"] == (1, 1) and sizes["relevant"][1] == 900
+    assert pack.text.count("（截断）") == 2 and pack.text.count("（保存于 0 天前）") == 3
+    assert pack.budget and (pack.budget.cap, pack.budget.card_pool) == (8_192, 1_024)
