@@ -25,6 +25,7 @@ from engine.rules.textnorm import one_line
 from engine.store import journal, review, selection
 from engine.store.rows import load_memories, load_versions, marks
 from engine.store.turns import event_of
+from engine.store.tag_lists import NOBODY, uses
 from engine.store.vocabulary import Vocabulary
 from engine.usecases.desk import Desk, may_see, resolve
 
@@ -289,11 +290,13 @@ def tags(desk: Desk) -> list[Named]:
     """Return the tags that are recalled, with how many current memories carry each, most used first."""
     with desk.store.read() as conn:
         rows = conn.execute(
-            "SELECT t.code, t.name, (SELECT count(*) FROM memory_tags l JOIN states s ON s.memory_id = l.memory_id AND"
-            " s.op_to IS NULL AND s.state = 'active' WHERE l.tag_id = t.tag_id AND l.op_to IS NULL) n, t.status,"
-            f" t.definition, t.synonyms FROM tags t WHERE {_LISTED} ORDER BY n DESC, t.name"
+            f"SELECT t.tag_id, t.code, t.name, t.status, t.definition, t.synonyms FROM tags t WHERE {_LISTED}"
         ).fetchall()
-    return [Named(r[0], r[1], r[2], r[3], r[4], tuple(dict(json.loads(r[5])).values())) for r in rows]
+        use = uses(conn)
+    named = [
+        Named(r[1], r[2], use.get(r[0], NOBODY).cards, r[3], r[4], tuple(dict(json.loads(r[5])).values())) for r in rows
+    ]
+    return sorted(named, key=lambda tag: (-tag.count, tag.name))
 
 
 def topics(desk: Desk) -> list[Named]:
