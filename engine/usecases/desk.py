@@ -15,7 +15,6 @@ from engine.store.connection import Store
 from engine.store.ephemeral import Backlog
 from engine.store.rows import load_memories
 from engine.store.transaction import Tx
-from engine.store.turns import memory_of, suffix_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ def resolve(desk: Desk, by: Caller, text: str) -> Ref:
 
     Agents never resolve what is hidden from them. Raises not_found, or invalid_argument when a name is not unique.
     """
+    from engine.store.turns import memory_of, suffix_of  # a hook resolves nothing and has no time to load it
+
     text = text.strip()
     ref = parse_ref(text)
     with desk.store.read() as conn:
