@@ -57,7 +57,7 @@ MAX_DAYS = 62
 FEW = 2_000
 """Versions that cost nothing to look at."""
 
-MOST_TERMS, MOST_HINTS, HINT_SHARE = 48, 32, 0.15
+MOST_TERMS, MOST_HINTS, HINT_SHARE = 40, 24, 0.15
 """Terms and hints (vague words, characters, fields of life) of a long message that are read, the rarest; a hint that a
 larger share of all memories holds tells nothing."""
 

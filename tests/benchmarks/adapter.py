@@ -49,7 +49,7 @@ class Bench:
                     print(f"{name}: {error.message}", file=sys.stderr)
                     continue
                 state = State.QUARANTINED if prepared.verdict.check else State.ACTIVE
-                memory_id, _ = begin(tx, prepared, state, prepared.verdict.check or "")
+                memory_id = begin(tx, prepared, state, prepared.verdict.check or "")[0]
                 self.ids[memory_id] = name
 
     def search(self, query: str, k: int) -> list[str]:
