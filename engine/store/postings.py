@@ -101,9 +101,20 @@ def drop_versions(conn: sqlite3.Connection, vids: Iterable[int]) -> None:
     Freed space is overwritten; terms that nothing else uses go too. Copies in the write-ahead log live until the
     caller truncates it.
     """
-    dropped = sorted(set(vids))
     secure = conn.execute("PRAGMA secure_delete").fetchone()[0]
     conn.execute("PRAGMA secure_delete = ON")
+    emptied = _take_out(conn, vids)
+    conn.executemany(
+        "DELETE FROM ix_terms WHERE tid = ? AND NOT EXISTS (SELECT 1 FROM ix_blocks AS b"
+        " JOIN ix_postings AS p ON p.block = b.block AND p.tid = ix_terms.tid)",
+        [(tid,) for tid in sorted(emptied)],
+    )
+    conn.execute(f"PRAGMA secure_delete = {int(secure)}")
+
+
+def _take_out(conn: sqlite3.Connection, vids: Iterable[int]) -> set[int]:
+    """Take versions out of the index; return the terms that a block lost, which may stand nowhere any more."""
+    dropped = sorted(set(vids))
     emptied: set[int] = set()
     blocks: dict[int, list[int]] = defaultdict(list)
     for vid in dropped:
@@ -112,12 +123,7 @@ def drop_versions(conn: sqlite3.Connection, vids: Iterable[int]) -> None:
         emptied |= _drop_from_block(conn, block, own)
     for table in ("ix_passages", "ix_docs"):
         conn.executemany(f"DELETE FROM {table} WHERE vid = ?", [(vid,) for vid in dropped])
-    conn.executemany(
-        "DELETE FROM ix_terms WHERE tid = ? AND NOT EXISTS (SELECT 1 FROM ix_blocks AS b"
-        " JOIN ix_postings AS p ON p.block = b.block AND p.tid = ix_terms.tid)",
-        [(tid,) for tid in sorted(emptied)],
-    )
-    conn.execute(f"PRAGMA secure_delete = {int(secure)}")
+    return emptied
 
 
 def _drop_from_block(conn: sqlite3.Connection, block: int, vids: list[int]) -> set[int]:
@@ -165,7 +171,7 @@ def _own_terms(conn: sqlite3.Connection, vid: int) -> tuple[set[int], set[int]]:
 def _write_batch(conn: sqlite3.Connection, batch: list[Analysed]) -> None:
     known = _existing(conn, [doc.vid for doc in batch])
     if known:
-        drop_versions(conn, known)
+        _take_out(conn, known)  # their terms come back at once; looking for lost ones takes longer than all the rest
     weights = {doc.vid: doc.weights() for doc in batch}
     terms = {term for found in weights.values() for term in found}
     conn.executemany("INSERT OR IGNORE INTO ix_terms (term) VALUES (?)", [(term,) for term in sorted(terms)])
