@@ -103,12 +103,7 @@ def drop_versions(conn: sqlite3.Connection, vids: Iterable[int]) -> None:
     """
     secure = conn.execute("PRAGMA secure_delete").fetchone()[0]
     conn.execute("PRAGMA secure_delete = ON")
-    emptied = _take_out(conn, vids)
-    conn.executemany(
-        "DELETE FROM ix_terms WHERE tid = ? AND NOT EXISTS (SELECT 1 FROM ix_blocks AS b"
-        " JOIN ix_postings AS p ON p.block = b.block AND p.tid = ix_terms.tid)",
-        [(tid,) for tid in sorted(emptied)],
-    )
+    _drop_unused(conn, _take_out(conn, vids))
     conn.execute(f"PRAGMA secure_delete = {int(secure)}")
 
 
@@ -124,6 +119,15 @@ def _take_out(conn: sqlite3.Connection, vids: Iterable[int]) -> set[int]:
     for table in ("ix_passages", "ix_docs"):
         conn.executemany(f"DELETE FROM {table} WHERE vid = ?", [(vid,) for vid in dropped])
     return emptied
+
+
+def _drop_unused(conn: sqlite3.Connection, tids: Iterable[int]) -> None:
+    """Remove those of some terms that stand nowhere any more; looks into every block for each."""
+    conn.executemany(
+        "DELETE FROM ix_terms WHERE tid = ? AND NOT EXISTS (SELECT 1 FROM ix_blocks AS b"
+        " JOIN ix_postings AS p ON p.block = b.block AND p.tid = ix_terms.tid)",
+        [(tid,) for tid in sorted(tids)],
+    )
 
 
 def _drop_from_block(conn: sqlite3.Connection, block: int, vids: list[int]) -> set[int]:
@@ -170,8 +174,7 @@ def _own_terms(conn: sqlite3.Connection, vid: int) -> tuple[set[int], set[int]]:
 
 def _write_batch(conn: sqlite3.Connection, batch: list[Analysed]) -> None:
     known = _existing(conn, [doc.vid for doc in batch])
-    if known:
-        _take_out(conn, known)  # their terms come back at once; looking for lost ones takes longer than all the rest
+    emptied = _take_out(conn, known)
     weights = {doc.vid: doc.weights() for doc in batch}
     terms = {term for found in weights.values() for term in found}
     conn.executemany("INSERT OR IGNORE INTO ix_terms (term) VALUES (?)", [(term,) for term in sorted(terms)])
@@ -189,6 +192,8 @@ def _write_batch(conn: sqlite3.Connection, batch: list[Analysed]) -> None:
         "INSERT INTO ix_passages (vid, n, first, last, length, tids, weights) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [row for doc in batch for row in _passage_rows(doc, tids)],
     )
+    # Most terms of a version that is replaced come back at once.
+    _drop_unused(conn, emptied.difference(tids.values()))
 
 
 def _doc_row(doc: Analysed) -> tuple[object, ...]:
