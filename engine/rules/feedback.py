@@ -17,7 +17,7 @@ _NO = re.compile(
     r"|(?:did not|didn't|does not|doesn't|still not) (?:work|help)(?:ing)?\b|that's not (?:it|right|what)"
 )
 _YES = re.compile(
-    r"\A\W*(?:对(?:的|了|啊|呀|，|,|。|！|!|\Z)|没错|正确|是的|就是(?:这个|这样)|很好|太好了|好极了|完美|不错|解决了|搞定"
+    r"\A\W*(?:对(?:的|了|啊|呀|，|,|。|！|!|\Z)|没错|正确|是的|就是(?:这个|这样)|很好|太好了|好极了|完美|不错(?!过)|解决了|搞定"
     r"|可以了|成功了|谢谢|多谢|感谢|yes\b|yeah\b|yep\b|correct\b|exactly\b|right\b(?!\s+(?:now|after|before|away))"
     r"|perfect\b|great\b|thanks\b|thank you\b|(?:that|this|it)(?:'s| is)? (?:right|correct|perfect|great)"
     r"|(?:that|this|it) (?:works|worked|helped)\b|works\b|solved\b|fixed\b|well done\b|nice\b|awesome\b)"

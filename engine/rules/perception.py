@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from engine.model.turns import Analysis, Preference, TagDraft, TagTie
 from engine.rules.textnorm import clean_input, fold
@@ -62,7 +63,7 @@ def read_analysis(given: object) -> Analysis:
         inner = _plain_keys(insight)
         values = {**inner, **values}
         tags = tags or _tags(inner.get("contenttags"))
-    return Analysis(
+    read = Analysis(
         perception=perception,
         scene=scene,
         scene_sub=_text(_perceived(values, "scenesub"), _LONGEST_WORD),
@@ -75,8 +76,8 @@ def read_analysis(given: object) -> Analysis:
         preferences=_preferences(values.get("preferences")),
         relations=_ties(values.get("relationtags", values.get("relations"))),
         feedback=_choice(values.get("feedback"), FEEDBACK),
-        found=True,
     )
+    return replace(read, found=read != Analysis())
 
 
 def route_of(analysis: Analysis) -> str:

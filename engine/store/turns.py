@@ -261,6 +261,4 @@ def put_off_job(conn: sqlite3.Connection, job: Job, now: int, error: str) -> boo
 
 def waiting_jobs(conn: sqlite3.Connection) -> int:
     """Return how many jobs are not done and not given up."""
-    return int(
-        conn.execute("SELECT count(*) FROM jobs WHERE kind = 'enrich' AND state <> 'failed'").fetchone()[0]
-    )
+    return int(conn.execute("SELECT count(*) FROM jobs WHERE kind = 'enrich' AND state <> 'failed'").fetchone()[0])

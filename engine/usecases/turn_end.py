@@ -181,5 +181,3 @@ def _settle(desk: Desk, tx: Tx, memory: Memory, analysis: Analysis, plain: Mappi
 def _words(analysis: Analysis) -> str:
     parts = [analysis.summary, analysis.overview, analysis.context_summary, *(t.name for t in analysis.tags)]
     return "\n".join([*parts, *(f"{p.key} {p.value}" for p in analysis.preferences)])
-
-

@@ -32,7 +32,6 @@ def overview_path(thread: str, suffix: str) -> str:
     return f"threads/{safe}/{OVERVIEW}{suffix}.md"
 
 
-
 def clean_text(settings: Settings, by: Caller, text: str) -> tuple[str, tuple[str, ...]]:
     """Return a text without what memdeck put into it and without secrets, with notes on what was taken out (W68)."""
     plain = without_own(clean_input(text)).strip()

@@ -10,6 +10,7 @@ from engine.model.enums import OWNER_ORIGINS, Origin
 from engine.model.errors import MemdeckError, not_found
 from engine.model.memory import Caller
 from engine.store.journal import cancelled
+from engine.store.rows import dump
 from engine.store.transaction import Tx
 from engine.store.undo import FINAL_KINDS, apply_undo, check_undoable, plan_undo
 from engine.usecases.changing import require_owner
@@ -48,7 +49,21 @@ def undo(desk: Desk, by: Caller, op: int | None = None, *, run: str | None = Non
                 raise not_found(f"run {run!r} with anything to take back", "see `memdeck log`")
         else:
             ops = [op or 0]
+        ops = [*ops, *_enrichments(tx.conn, ops)]
         return _take_back(tx, ops, rest, f"took back run {run}" if run else f"took back operation {next(iter(ops))}")
+
+
+def _enrichments(conn: sqlite3.Connection, ops: Collection[int]) -> list[int]:
+    """Return what was added to the turns of some operations after the answer: it goes with them and never blocks."""
+    rows = conn.execute(
+        "WITH chosen AS (SELECT value AS op FROM json_each(?)), touched AS (SELECT memory_id FROM versions"
+        " WHERE op_from IN (SELECT op FROM chosen) AND kind = 'episode') SELECT DISTINCT o.op FROM touched t"
+        " JOIN (SELECT memory_id, op_from FROM versions UNION SELECT memory_id, op_from FROM memory_tags) c"
+        " ON c.memory_id = t.memory_id JOIN operations o ON o.op = c.op_from WHERE o.kind = 'enrich'",
+        (dump(list(ops)),),
+    ).fetchall()
+    gone = cancelled(conn)
+    return [op for (op,) in rows if op not in gone and op not in ops]
 
 
 def redo(desk: Desk, by: Caller) -> UndoResult:
