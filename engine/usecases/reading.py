@@ -24,8 +24,8 @@ from engine.recall.text import TextHit
 from engine.rules.textnorm import one_line
 from engine.store import journal, review, selection
 from engine.store.rows import load_memories, load_versions, marks
-from engine.store.turns import event_of
 from engine.store.tag_lists import NOBODY, uses
+from engine.store.turns import event_of
 from engine.store.vocabulary import Vocabulary
 from engine.usecases.desk import Desk, may_see, resolve
 
