@@ -562,7 +562,7 @@ class Engine:
         by: Caller,
         name: str,
         *,
-        kind: str = "content",
+        kind: str = "",
         definition: str = "",
         dimensions: Sequence[str] = (),
         synonyms: Sequence[str] = (),

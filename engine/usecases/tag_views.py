@@ -79,9 +79,11 @@ def find_tags(desk: Desk, text: str = "", statuses: Sequence[str] = RECALLABLE, 
         wanted = [TagStatus(s).value for s in statuses or TagStatus]
     except ValueError:
         raise invalid(f"statuses {list(statuses)!r} are not known", f"of: {', '.join(TagStatus)}") from None
+    key = tag_key(text)
+    if text.strip() and not key:
+        return []
     with desk.store.read() as conn:
         found = lines(conn, wanted)
-        key = tag_key(text)
         if key:
             found = {id: line for id, line in found.items() if key in tag_key(line.name)} | {
                 id: found[id] for id in _by_synonym(conn, key) if id in found

@@ -60,12 +60,12 @@ def add_tag(
     by: Caller,
     name: str,
     *,
-    kind: str = TagType.CONTENT,
+    kind: str = "",
     definition: str = "",
     dimensions: Sequence[str] = (),
     synonyms: Sequence[str] = (),
 ) -> TagResult:
-    """Add a tag, or return the one that any spelling of the name stands for, with what it lacked filled in (W14).
+    """Add a tag, or return the one that any spelling of the name stands for, with what is given filled in (W14).
 
     Raises invalid_argument for a name that is none, tag_deprecated for anybody but the owner (W24), generic_rule for
     a word that fits everything.
