@@ -65,33 +65,37 @@ class Memdeck(base.Group):
 @base.option("--demo", is_flag=True, help="cli.option.demo")
 @base.option("--serve", is_flag=True, help="cli.option.serve")
 @base.option("--socket", metavar="PATH", help="cli.option.socket")
+@base.option("--tools", metavar="PROFILE", help="cli.option.tools")
 @click.pass_context
-def cli(context: click.Context, demo: bool, serve: bool, socket: str | None) -> None:
+def cli(context: click.Context, demo: bool, serve: bool, socket: str | None, tools: str | None) -> None:
     """Start the application, or the server with --serve, when no command is named."""
     if demo:
         given = base.options()
-        if context.invoked_subcommand or serve or socket or given.store or given.profile:
+        if context.invoked_subcommand or serve or socket or tools or given.store or given.profile:
             raise click.UsageError(base.t("cli.demo_alone"))
         require_screen()
         from tui.commands.demo import run_demo
 
         run_demo()
     elif context.invoked_subcommand is None:
-        (run_server if serve else run_app)(socket)
-    elif serve or socket:
+        if serve:
+            run_server(socket, tools)
+        else:
+            run_app(socket or tools)
+    elif serve or socket or tools:
         raise click.UsageError(base.t("cli.serve_alone"))
 
 
-def run_server(socket: str | None) -> None:
+def run_server(socket: str | None, tools: str | None = None) -> None:
     """Serve agents on a socket until SIGTERM or ctrl+c."""
     from tui.commands.agents import serve
 
-    serve(socket)
+    serve(socket, tools or "core")
 
 
-def run_app(socket: str | None) -> None:
-    """Open the application; without a terminal there is nothing to draw on."""
-    if socket:
+def run_app(server_option: str | None) -> None:
+    """Open the application; without a terminal there is nothing to draw on, and an option of the server has no use."""
+    if server_option:
         raise click.UsageError(base.t("cli.socket_needs_serve"))
     require_screen()
     with base.opened() as engine:

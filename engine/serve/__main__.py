@@ -17,6 +17,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--store", type=Path, required=True, help="directory of the store")
     parser.add_argument("--socket", type=Path, help="path of the unix socket")
     parser.add_argument("--stdio", action="store_true", help="serve one client on stdin and stdout")
+    parser.add_argument("--tools", default="core", help="which tools clients are shown: core, full, wangdefa")
     parser.add_argument("--workspace", type=Path, help="the workspace of all clients")
     options = parser.parse_args(argv)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="memdeck: %(message)s")
@@ -34,10 +35,10 @@ def _serve(options: argparse.Namespace) -> int:
         if options.stdio:
             from engine.serve.stdio import serve_stdio
 
-            return serve_stdio(engine, workspace=options.workspace)
+            return serve_stdio(engine, workspace=options.workspace, tools=options.tools)
         from engine.serve.server import serve_socket
 
-        return serve_socket(engine, socket_path=options.socket, workspace=options.workspace)
+        return serve_socket(engine, socket_path=options.socket, workspace=options.workspace, tools=options.tools)
 
 
 if __name__ == "__main__":

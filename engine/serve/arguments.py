@@ -92,6 +92,8 @@ def _schema(kind: inspect.Type) -> dict[str, object]:
             return {"type": "number"}
         case inspect.ListType():
             return {"type": "array", "items": _schema(_unwrap(kind.item_type)[0])}
+        case inspect.DictType():
+            return {"type": "object"}
         case inspect.StructType():
             return {"type": "object", "properties": {p.name: p.schema() for p in parameters(kind.cls) if p.listed}}
         case _:
@@ -115,6 +117,8 @@ def _form(kind: inspect.Type, choices: list[str]) -> str:
             return "a whole number" + _bounds(kind.ge, kind.le)
         case inspect.FloatType():
             return "a number" + _bounds(kind.ge, kind.le)
+        case inspect.DictType():
+            return "an object"
         case inspect.ListType():
             return "a list of " + (", ".join(choices) or "texts")
         case inspect.StructType():
@@ -135,7 +139,7 @@ def _soften(value: object, kind: inspect.Type) -> object:
         return str(value)
     if isinstance(kind, inspect.IntType) and isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(kind, inspect.ListType | inspect.StructType) and isinstance(value, str):
+    if isinstance(kind, inspect.ListType | inspect.StructType | inspect.DictType) and isinstance(value, str):
         if value.lstrip()[:1] in ("[", "{"):
             try:
                 return msgspec.json.decode(value)

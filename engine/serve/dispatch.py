@@ -12,7 +12,7 @@ from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Caller
 from engine.serve.arguments import read_arguments
 from engine.serve.call import Call, Envelope
-from engine.serve.tools import TOOLS
+from engine.serve.tools import TOOLS, find_tool
 
 if TYPE_CHECKING:
     from engine.facade import Engine
@@ -75,7 +75,7 @@ def _run(
     arguments: Mapping[str, object],
     key: object,
 ) -> Envelope:
-    tool = TOOLS.get(name)
+    tool = find_tool(name)
     if tool is None:
         raise MemdeckError("unknown_tool", f"there is no tool {name[:40]!r}", "tools: " + ", ".join(TOOLS))
     if key is not None and not (isinstance(key, str) and 0 < len(key) <= _KEY_LENGTH):

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from engine.model.errors import invalid
 from engine.serve import wire
 from engine.serve.dispatch import KEY_META, call_tool_json, describe
 from engine.serve.identity import Identity, client_name, workspace_named
 from engine.serve.lanes import Lane, LineReader, LineTooLong
-from engine.serve.tools import TOOLS, list_tools
+from engine.serve.tools import PROFILES, find_tool, list_tools
 from engine.serve.wire import Notification, Request, Response, WireError
 
 if TYPE_CHECKING:
@@ -52,17 +53,29 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Door:
-    """What all connections of a process share: the engine, its threads and the version to report."""
+    """What all connections of a process share: the engine, its threads, the version to report and which tools to list.
+
+    `tools` is one of the profiles; `turns` tells whether turns were switched on when the door was opened, as hosts keep
+    a list of tools for as long as the connection lasts.
+    """
 
     engine: Engine
     reads: Lane
     writes: Lane
     version: str
+    tools: str = PROFILES[0]
+    turns: bool = False
 
     @classmethod
-    def to(cls, engine: Engine) -> Door:
-        """Open a door to an engine: reads run in parallel, writes one after the other."""
-        return cls(engine, Lane("read", READERS), Lane("write"), _version())
+    def to(cls, engine: Engine, tools: str = PROFILES[0]) -> Door:
+        """Open a door to an engine: reads run in parallel, writes one after the other.
+
+        Raises invalid_argument for an unknown profile of tools.
+        """
+        if tools not in PROFILES:
+            raise invalid(f"there is no profile of tools {tools[:40]!r}", f"one of: {', '.join(PROFILES)}")
+        turns = bool(engine.setting("turns.enabled").value)
+        return cls(engine, Lane("read", READERS), Lane("write"), _version(), tools, turns)
 
     @property
     def info(self) -> dict[str, str]:
@@ -168,7 +181,7 @@ class Connection:
             case "ping":
                 result = {}
             case "tools/list":
-                result = {"tools": list_tools()}
+                result = {"tools": list_tools(self.door.tools, turns=self.door.turns)}
                 if modern:
                     result |= {"ttlMs": _LIST_TTL_MS, "cacheScope": "public"}
             case "server/discover" if modern:
@@ -249,7 +262,8 @@ class Connection:
         def result(envelope: bytes, ok: bool) -> object:
             return msgspec.Raw(envelope) if plain else self._tool_result(envelope, ok, modern)
 
-        writes = tool in TOOLS and TOOLS[tool].writes
+        found = find_tool(tool)
+        writes = found is not None and found.writes
         task = asyncio.create_task(self._call(request.id, job, result, writes))
         self._calls[request.id] = task
         self._tasks.add(task)

@@ -163,13 +163,15 @@ def serve_socket(
     socket_path: Path | None = None,
     profile: str = "default",
     workspace: Path | None = None,
+    tools: str = "core",
     ready: Callable[[str], None] | None = None,
 ) -> int:
     """Serve a store on a unix socket until SIGTERM or SIGINT; return the exit code 0.
 
     Raises MemdeckError before anything is served: `busy` when another server has the store or the socket,
     `invalid_argument` for a path that will not do. `ready` gets one line when clients can connect; without it the
-    line goes to stderr. `workspace` fixes the workspace for all clients. The engine stays open.
+    line goes to stderr. `workspace` fixes the workspace for all clients, `tools` which tools they are shown. The engine
+    stays open.
     """
     locks = []
     if not engine.read_only:
@@ -183,7 +185,7 @@ def serve_socket(
             sock = bind(path)
         where = str(path) if path else "the socket of the service manager"
         line = f"memdeck: serving {engine.store_dir} on {where} (pid {os.getpid()})"
-        asyncio.run(_serve(engine, sock, path, workspace, lambda: (ready or _say)(line)))
+        asyncio.run(_serve(engine, sock, path, workspace, tools, lambda: (ready or _say)(line)))
     finally:
         if path is not None and sock is not None:
             path.unlink(missing_ok=True)
@@ -193,9 +195,14 @@ def serve_socket(
 
 
 async def _serve(
-    engine: Engine, sock: socket.socket, path: Path | None, workspace: Path | None, ready: Callable[[], None]
+    engine: Engine,
+    sock: socket.socket,
+    path: Path | None,
+    workspace: Path | None,
+    tools: str,
+    ready: Callable[[], None],
 ) -> None:
-    door = Door.to(engine)
+    door = Door.to(engine, tools)
     stopping = stop_event()
     server = SocketServer(door, workspace)
     async with server.listening(sock):

@@ -24,11 +24,12 @@ log = logging.getLogger("memdeck.serve")
 _CHUNK = 64 * 1024
 
 
-def serve_stdio(engine: Engine, *, workspace: Path | None = None) -> int:
+def serve_stdio(engine: Engine, *, workspace: Path | None = None, tools: str = "core") -> int:
     """Serve one client on stdin and stdout until it closes stdin, SIGTERM or SIGINT; return the exit code 0.
 
     Raises MemdeckError when stdout is closed. While it runs, file descriptor 1 points to stderr, so that a stray
-    print cannot break the protocol. Without `workspace` the process's own folder tells it. The engine stays open.
+    print cannot break the protocol. Without `workspace` the process's own folder tells it. `tools` names the profile of
+    tools that the client is shown. The engine stays open.
     """
     try:
         out = os.dup(1)
@@ -36,7 +37,7 @@ def serve_stdio(engine: Engine, *, workspace: Path | None = None) -> int:
     except OSError:
         raise invalid("stdout and stderr must be open", "let an MCP client start this") from None
     try:
-        asyncio.run(_serve(engine, out, workspace))
+        asyncio.run(_serve(engine, out, workspace, tools))
     finally:
         sys.stdout.flush()
         os.dup2(out, 1)
@@ -44,8 +45,8 @@ def serve_stdio(engine: Engine, *, workspace: Path | None = None) -> int:
     return 0
 
 
-async def _serve(engine: Engine, out: int, workspace: Path | None) -> None:
-    door = Door.to(engine)
+async def _serve(engine: Engine, out: int, workspace: Path | None, tools: str) -> None:
+    door = Door.to(engine, tools)
     reading, writing = Lane("stdin"), Lane("stdout")
     stopping = stop_event()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.serve import reading, writing
+from engine.serve import compat, reading, turning, writing
 from engine.serve.arguments import input_schema
 from engine.serve.call import Answer, Call
 
@@ -97,11 +97,70 @@ TOOLS: Mapping[str, Tool] = {
             reading.Status,
             reading.status,
         ),
+        Tool(
+            "turn",
+            "Memory turn",
+            "Memory of a conversation: begin with what the user said, recalls; end with your answer, saves.",
+            turning.Turn,
+            turning.turn,
+            writes=True,
+            renames={"cardId": "card", "sessionId": "thread", "topicId": "thread", "input": "message"},
+        ),
     )
 }
+"""Our own tools; each can be called through every door, whatever a profile lists."""
+
+WANGDEFA: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "process_message",
+            "Process message",
+            "Recall memory for what the user said, and open a card for the turn.",
+            compat.ProcessMessage,
+            compat.process_message,
+            writes=True,
+            renames={"message": "input", "userInput": "input", "session_id": "sessionId", "topicId": "sessionId"},
+        ),
+        Tool(
+            "save_memory",
+            "Save memory",
+            "Save memory of a turn: the answer, under the card that process_message opened.",
+            compat.SaveMemory,
+            compat.save_memory,
+            writes=True,
+            renames={
+                "user_input": "userInput",
+                "agent_response": "agentResponse",
+                "response": "agentResponse",
+                "card_id": "cardId",
+                "frameId": "cardId",
+                "card": "cardId",
+                "error_message": "errorMessage",
+            },
+        ),
+    )
+}
+"""Tools under the names of Wangdefa.Memory (W66, W67)."""
+
+CORE = ("context", "recall", "read", "remember", "forget", "task", "status")
+OTHERS: Mapping[str, Mapping[str, Tool]] = {"wangdefa": WANGDEFA}
+PROFILES = ("core", "full", *OTHERS)
+"""Which tools a client is shown: `core` those of every day, `full` all of ours, the others those of another system."""
+
+
+def find_tool(name: str) -> Tool | None:
+    """Return a tool by its name, ours or another system's; every one can be called, whatever is listed."""
+    return TOOLS.get(name) or next((tools[name] for tools in OTHERS.values() if name in tools), None)
 
 
 @cache
-def list_tools() -> list[dict[str, object]]:
-    """Return what `tools/list` answers, always in the same order so that hosts can cache it."""
-    return [tool.listing() for tool in TOOLS.values()]
+def list_tools(profile: str = PROFILES[0], *, turns: bool = False) -> list[dict[str, object]]:
+    """Return what `tools/list` answers, always in the same order so that hosts can cache it.
+
+    `turns` adds the tool turn to the core: it is where turns are switched on.
+    """
+    if profile in OTHERS:
+        return [tool.listing() for tool in OTHERS[profile].values()]
+    shown = (*CORE, "turn") if turns else CORE
+    return [tool.listing() for tool in TOOLS.values() if profile == "full" or tool.name in shown]

@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 from engine.model.enums import Authority, Kind, Mode, Origin, Scope, State, Status
 from engine.model.errors import MemdeckError, not_found
@@ -63,6 +64,9 @@ class FakeEngine:
 
     def now_ms(self) -> int:
         return NOW_MS
+
+    def setting(self, name: str) -> SimpleNamespace:
+        return SimpleNamespace(value=False)
 
     def interrupt(self) -> None:
         self.interrupted.set()

@@ -26,16 +26,17 @@ def call_command(tool: str, arguments: str, session: str | None, key: str | None
 
 
 @base.command("mcp", help="cli.mcp.help")
-def mcp_command() -> None:
+@base.option("--tools", metavar="PROFILE", default="core", help="cli.option.tools")
+def mcp_command(tools: str) -> None:
     """Serve one client over stdin and stdout until it closes them."""
     from engine.serve.stdio import serve_stdio
 
     with base.opened(trusted=False) as engine:
-        code = serve_stdio(engine, workspace=base.workspace_folder())
+        code = serve_stdio(engine, workspace=base.workspace_folder(), tools=tools)
     click.get_current_context().exit(code)
 
 
-def serve(socket: str | None) -> None:
+def serve(socket: str | None, tools: str = "core") -> None:
     """Serve agents on a socket until SIGTERM or ctrl+c."""
     from engine.serve.server import serve_socket
 
@@ -45,5 +46,6 @@ def serve(socket: str | None) -> None:
             socket_path=directory(socket) if socket else None,
             profile=base.options().profile or "default",
             workspace=base.workspace_folder(),
+            tools=tools,
         )
     click.get_current_context().exit(code)
