@@ -85,7 +85,10 @@ if TYPE_CHECKING:
     from engine.connect import FoundMemories
     from engine.transfer.plan import ImportPlan
 
-__all__ = ["Engine", "default_store", "examine_store", "open_engine", "recover_store", "unpack_store"]
+__all__ = [
+    "CleanupReport", "DecideResult", "Engine", "ExpungeReport", "Restored", "UndoResult",
+    "default_store", "examine_store", "open_engine", "recover_store", "unpack_store",
+]  # fmt: skip
 
 Progress = Callable[[int, int], None]
 EVERYTHING = Filter()
