@@ -64,7 +64,7 @@ class Store:
         return store
 
     def _prepare_for_writing(self) -> None:
-        # Opening a store that is in order waits for nobody: who only reads gets on while a stopped process holds the lock.
+        # Opening a store that is in order waits for nobody: readers get on while a stopped process holds the lock.
         if self._is_in_order():
             return
         try:
