@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from engine.connect.dialects import Dialect, Json, Toml
+from engine.connect.hooks import CLAUDE_CODE, CODEX, GEMINI, Hooks
 from engine.connect.server import Server
 from engine.model.errors import invalid
 
@@ -50,7 +51,8 @@ class Agent:
     """One agent.
 
     `files` returns the settings files of a reach, the preferred one first; `folder` is what the agent itself keeps in
-    the home; `path` leads to our entry, and `write` and `read` translate between it and a command.
+    the home; `path` leads to our entry, and `write` and `read` translate between it and a command. `hooks` says how the
+    agent calls us at its own events, None where it has no hooks, and `hook_file` in which file.
     """
 
     name: str
@@ -62,6 +64,8 @@ class Agent:
     folder: Callable[[Places], Path]
     write: Callable[[Server], Entry]
     read: Callable[[Mapping[str, object]], Server | None]
+    hooks: Hooks | None = None
+    hook_file: Callable[[Places, Reach], Path] | None = None
 
     def is_here(self, places: Places) -> bool:
         """Tell whether the agent was installed or used on this machine."""
@@ -114,6 +118,10 @@ def _claude_files(places: Places, reach: Reach) -> tuple[Path, ...]:
     return (places.folder("CLAUDE_CONFIG_DIR", places.home) / ".claude.json",)
 
 
+def _claude_hooks(places: Places, reach: Reach) -> Path:
+    return (places.project / ".claude" if reach is Reach.PROJECT else _claude_home(places)) / "settings.json"
+
+
 def _codex_home(places: Places) -> Path:
     return places.folder("CODEX_HOME", places.home / ".codex")
 
@@ -122,12 +130,20 @@ def _codex_files(places: Places, reach: Reach) -> tuple[Path, ...]:
     return ((places.project / ".codex" if reach is Reach.PROJECT else _codex_home(places)) / "config.toml",)
 
 
+def _codex_hooks(places: Places, reach: Reach) -> Path:
+    return (places.project / ".codex" if reach is Reach.PROJECT else _codex_home(places)) / "hooks.json"
+
+
 def _gemini_home(places: Places) -> Path:
     return places.home / ".gemini"
 
 
 def _gemini_files(places: Places, reach: Reach) -> tuple[Path, ...]:
     return ((places.project / ".gemini" if reach is Reach.PROJECT else _gemini_home(places)) / "settings.json",)
+
+
+def _gemini_hooks(places: Places, reach: Reach) -> Path:
+    return _gemini_files(places, reach)[0]
 
 
 def _opencode_home(places: Places) -> Path:
@@ -146,15 +162,15 @@ AGENTS: dict[str, Agent] = {
     for agent in (
         Agent(
             "claude-code", "Claude Code", "claude", Json(), ("mcpServers", ENTRY), _claude_files, _claude_home,
-            _typed, _read_plain,
+            _typed, _read_plain, CLAUDE_CODE, _claude_hooks,
         ),
         Agent(
             "codex", "Codex CLI", "codex", Toml(), ("mcp_servers", ENTRY), _codex_files, _codex_home,
-            _plain, _read_plain,
+            _plain, _read_plain, CODEX, _codex_hooks,
         ),
         Agent(
             "gemini", "Gemini CLI", "gemini", Json(comments=True), ("mcpServers", ENTRY), _gemini_files, _gemini_home,
-            _plain, _read_plain,
+            _plain, _read_plain, GEMINI, _gemini_hooks,
         ),
         Agent(
             "opencode", "opencode", "opencode", Json(comments=True), ("mcp", ENTRY), _opencode_files, _opencode_home,

@@ -1,7 +1,7 @@
 """Edits single members of a JSON text and leaves every other character alone; comments survive where they are allowed.
 
-Every function takes the whole text and returns the whole text. With `comments` the text may hold comments and trailing
-commas, as the agents that allow them read it.
+A path leads through objects by key and through lists by number. Every function takes the whole text and returns the
+whole text. With `comments` the text may hold comments and trailing commas, as the agents that allow them read it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from engine.connect.faults import BadSettings, line_at, line_end_of
 
@@ -22,14 +23,16 @@ _BRACKET = re.compile(rf"{_STRING}|[{{}}\[\]]", re.DOTALL)
 _SCALAR = re.compile(r"[^\s,\]}]+")
 _SPACE = re.compile(r"\s*")
 _VISIBLE = re.compile(r"[^\r\n]")
-_EMPTY = re.compile(r"\{\s*\}")
+_EMPTY = re.compile(r"\{\s*\}|\[\s*\]")
+
+Path = Sequence[str | int]
 
 
 @dataclass(frozen=True)
 class _Member:
-    """One `"key": value` of an object: where the key begins, where the value begins, and where it ends."""
+    """One `"key": value` of an object, or one numbered value of a list: where it begins, its value begins, it ends."""
 
-    key: str
+    key: str | int
     start: int
     value: int
     end: int
@@ -53,15 +56,19 @@ class _Text:
         return self.flat.index("{")
 
     def members(self, at: int) -> tuple[list[_Member], int]:
-        """Return the members of the object that opens at `at`, and the position of its closing brace."""
-        found = []
+        """Return the members of the object or list that opens at `at`, and the position of its closing bracket."""
+        found: list[_Member] = []
+        close = "}" if self.flat[at] == "{" else "]"
         position = self.skip_space(at + 1)
-        while self.flat[position] != "}":
-            name = _STRING_AT.match(self.flat, position)
-            assert name is not None
-            value = self.skip_space(self.flat.index(":", name.end()) + 1)
+        while self.flat[position] != close:
+            key: str | int = len(found)
+            value = position
+            if close == "}":
+                name = _STRING_AT.match(self.flat, position)
+                assert name is not None
+                key, value = json.loads(name[0]), self.skip_space(self.flat.index(":", name.end()) + 1)
             end = self.end_of_value(value)
-            found.append(_Member(json.loads(name[0]), position, value, end))
+            found.append(_Member(key, position, value, end))
             position = self.skip_space(end)
             if self.flat[position] == ",":
                 position = self.skip_space(position + 1)
@@ -85,7 +92,11 @@ class _Text:
                 return found.end()
         raise AssertionError("a valid text closes its brackets")
 
-    def find(self, at: int, key: str) -> _Member | None:
+    def opens(self, at: int, key: str | int) -> bool:
+        """Tell whether what begins at `at` is an object, or a list for a number."""
+        return self.flat[at] == ("{" if isinstance(key, str) else "[")
+
+    def find(self, at: int, key: str | int) -> _Member | None:
         """Return the member that counts: the last one of a repeated key."""
         return next((m for m in reversed(self.members(at)[0]) if m.key == key), None)
 
@@ -110,10 +121,11 @@ def load(text: str, *, comments: bool = False) -> dict[str, object]:
     return _read(text, comments).value
 
 
-def put(text: str, path: Sequence[str], value: object, *, comments: bool = False) -> str:
+def put(text: str, path: Path, value: object, *, comments: bool = False) -> str:
     """Set the member at `path`, making what is missing on the way; a text that says so already comes back unchanged.
 
-    Raises BadSettings when the text is invalid or something on the way is no object.
+    The number of a list's end appends. Raises BadSettings when the text is invalid or something on the way is of
+    another kind.
     """
     seen = _read(text, comments)
     if not seen.flat.strip():
@@ -128,28 +140,31 @@ def put(text: str, path: Sequence[str], value: object, *, comments: bool = False
             if json.loads(seen.flat[member.value : member.end]) == value:
                 return text
             return text[: member.value] + _shown(seen, member, value) + text[member.end :]
-        if seen.flat[member.value] != "{":
-            raise BadSettings(f'"{key}" is no object', line_at(text, member.value))
+        if not seen.opens(member.value, path[depth + 1]):
+            kind = "object" if isinstance(path[depth + 1], str) else "list"
+            raise BadSettings(f'"{key}" is no {kind}', line_at(text, member.value))
         at = member.value
     return text
 
 
-def drop(text: str, path: Sequence[str], *, comments: bool = False) -> str:
+def drop(text: str, path: Path, *, comments: bool = False) -> str:
     """Take the member at `path` out, with its comma and its line; a text without it comes back unchanged."""
     while True:
         seen = _read(text, comments)
         at: int | None = seen.root if seen.flat.strip() else None
-        for key in path[:-1]:
+        for key, inner in pairwise(path):
             member = seen.find(at, key) if at is not None else None
-            at = member.value if member and seen.flat[member.value] == "{" else None
+            at = member.value if member and seen.opens(member.value, inner) else None
         if at is None or seen.find(at, path[-1]) is None:
             return text
         text = _cut(seen, at, path[-1], comments)
+        if isinstance(path[-1], int):  # the next of a list would have the same number
+            return text
 
 
-def _nested(path: Sequence[str], value: object) -> object:
+def _nested(path: Path, value: object) -> object:
     for key in reversed(path):
-        value = {key: value}
+        value = {key: value} if isinstance(key, str) else [value]
     return value
 
 
@@ -173,7 +188,8 @@ def _blank(found: re.Match[str]) -> str:
     return _VISIBLE.sub(" ", found[0]) if found[1] else found[0]
 
 
-def _insert(seen: _Text, at: int, key: str, value: object) -> str:
+def _insert(seen: _Text, at: int, key: str | int, value: object) -> str:
+    added = _nested((key,), value)
     members, close = seen.members(at)
     text = seen.text
     comma_at = members[-1].end if members else at + 1
@@ -182,14 +198,14 @@ def _insert(seen: _Text, at: int, key: str, value: object) -> str:
     place = comma_at + len(text[comma_at:close].rstrip())
     if _is_one_line(seen, at, close, bool(members)):
         spaced = ": " in seen.flat
-        new = json.dumps({key: value}, ensure_ascii=False, separators=(", ", ": ") if spaced else (",", ":"))[1:-1]
+        new = json.dumps(added, ensure_ascii=False, separators=(", ", ": ") if spaced else (",", ":"))[1:-1]
         gap, after = " " if spaced and members else "", ""
     else:
         end = line_end_of(text)
         outer = _indent_of_line(text, close if "\n" in text[at:close] else at)
         indents = (seen.own_line(member.start) for member in reversed(members))
         inner = next((i for i in indents if i is not None), outer + seen.unit)
-        new = json.dumps({key: value}, ensure_ascii=False, indent=seen.unit)[1:-1].strip("\n")
+        new = json.dumps(added, ensure_ascii=False, indent=seen.unit)[1:-1].strip("\n")
         new = new.removeprefix(seen.unit).replace(f"\n{seen.unit}", f"{end}{inner}")
         gap, after = end + inner, "" if "\n" in text[place:close] else end + outer
     return text[:comma_at] + comma + text[comma_at:place] + gap + new + after + text[place:]
@@ -215,7 +231,7 @@ def _shown(seen: _Text, member: _Member, value: object) -> str:
     return shown.replace("\n", line_end_of(seen.text) + _indent_of_line(seen.text, member.start))
 
 
-def _cut(seen: _Text, at: int, key: str, comments: bool) -> str:
+def _cut(seen: _Text, at: int, key: str | int, comments: bool) -> str:
     members, close = seen.members(at)
     index = max(i for i, m in enumerate(members) if m.key == key)
     member = members[index]
@@ -227,7 +243,7 @@ def _cut(seen: _Text, at: int, key: str, comments: bool) -> str:
         result = _without(seen.text, [(begin, member.end), *([(comma, comma + 1)] if comma >= 0 else [])])
         empty = _EMPTY.match(result, at) if len(members) == 1 else None
         if empty:
-            result = f"{result[:at]}{{}}{result[empty.end() :]}"
+            result = f"{result[:at]}{empty[0][0]}{empty[0][-1]}{result[empty.end() :]}"
         try:
             _read(result, comments)
         except BadSettings:  # what stood before it was a remark to the end of its line: the line break has to stay

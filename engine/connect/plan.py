@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,8 @@ from engine.connect import settings_file
 from engine.connect.agents import AGENTS, Agent, Places, Reach
 from engine.connect.dialects import member
 from engine.connect.faults import BadSettings
-from engine.connect.server import Server
+from engine.connect.parts import EntryPart, HooksPart, Part
+from engine.connect.server import HookCommand, Server
 from engine.connect.settings_file import Text, backup_of
 from engine.model.errors import MemdeckError, invalid
 
@@ -74,18 +75,23 @@ class Connection:
     path: Path
     server: Server | None
     problem: str = ""
+    hooks: HookCommand | None = None
 
 
-def plan_connect(agent: Agent, server: Server, places: Places, reach: Reach = Reach.USER) -> Plan:
-    """Plan to write our entry into an agent's settings; raises MemdeckError naming the file and line it cannot edit."""
-    path = settings_path(agent, places, reach)
-    return Plan(agent, (_put_entry(agent, server, path),))
+def plan_connect(
+    agent: Agent, server: Server, places: Places, reach: Reach = Reach.USER, *, hooks: HookCommand | None = None
+) -> Plan:
+    """Plan to write our entry into an agent's settings, and our hooks where there is a command for them.
+
+    Without one our hooks are taken out. Raises MemdeckError naming the file and line it cannot edit.
+    """
+    wanted: dict[str, Server | HookCommand | None] = {"entry": server, "hooks": hooks}
+    return Plan(agent, tuple(_edit(path, parts, wanted) for path, parts in _parts(agent, places, reach).items()))
 
 
 def plan_removal(agent: Agent, places: Places, reach: Reach = Reach.USER) -> Plan:
-    """Plan to take our entry out again: what was there before comes back byte for byte when nothing else changed."""
-    path = settings_path(agent, places, reach)
-    return Plan(agent, (_take_entry_out(agent, path),))
+    """Plan to take all that is ours out again: what was before comes back byte for byte when nothing else changed."""
+    return Plan(agent, tuple(_take_out(path, parts) for path, parts in _parts(agent, places, reach).items()))
 
 
 def apply(plan: Plan) -> list[Path]:
@@ -121,6 +127,15 @@ def read_server(agent: Agent, path: Path) -> Server | None:
         return agent.read(entry) if isinstance(entry, dict) else None
 
 
+def read_hooks(agent: Agent, places: Places, reach: Reach) -> HookCommand | None:
+    """Return what an agent's hooks start of ours, None when nothing does or they differ."""
+    if not (agent.hooks and agent.hook_file):
+        return None
+    path = settings_file.real_path(agent.hook_file(places, reach))
+    with _naming(path):
+        return HooksPart(agent.hooks).read(Text.of(settings_file.read(path)).text)
+
+
 def settings_path(agent: Agent, places: Places, reach: Reach) -> Path:
     """Return the real file to edit: the one that holds our entry, else the first that exists, else the usual one."""
     files = [settings_file.real_path(path) for path in agent.files(places, reach)]
@@ -131,13 +146,14 @@ def settings_path(agent: Agent, places: Places, reach: Reach) -> Path:
 
 
 def _connection(agent: Agent, places: Places, reach: Reach) -> Connection:
-    path, server, problem = agent.files(places, reach)[0], None, ""
+    path, server, hooks, problem = agent.files(places, reach)[0], None, None, ""
     try:
         path = settings_path(agent, places, reach)
         server = read_server(agent, path)
+        hooks = read_hooks(agent, places, reach)
     except MemdeckError as error:
         problem = error.message
-    return Connection(agent.name, agent.title, agent.is_here(places), reach, path, server, problem)
+    return Connection(agent.name, agent.title, agent.is_here(places), reach, path, server, problem, hooks)
 
 
 class _naming:
@@ -156,53 +172,80 @@ class _naming:
             ) from error
 
 
-def _put_entry(agent: Agent, server: Server, path: Path) -> Edit:
+def _parts(agent: Agent, places: Places, reach: Reach) -> dict[Path, list[Part]]:
+    """Return what may be ours in each file of an agent: the entry first, then the hooks."""
+    found: dict[Path, list[Part]] = {settings_path(agent, places, reach): [EntryPart(agent)]}
+    if agent.hooks and agent.hook_file:
+        path = settings_file.real_path(agent.hook_file(places, reach))
+        found.setdefault(path, []).append(HooksPart(agent.hooks))
+    return found
+
+
+def _edit(path: Path, parts: Sequence[Part], wanted: Mapping[str, Server | HookCommand | None]) -> Edit:
     before = settings_file.read(path)
     with _naming(path):
-        after = _with_entry(agent, server, before)
-        had_entry = member(agent.dialect.load(Text.of(before).text), agent.path) is not None
+        old = Text.of(before)
+        text, had_any = old.text, False
+        for part in parts:
+            value = wanted[part.name]
+            had = part.holds(text)
+            had_any |= had
+            if value is not None:
+                text = part.put(text, value)
+            elif had:
+                text = part.drop(text, keep=_kept(path, parts))
+        after = before if text == old.text else old.with_text(text)
     # The backup is the state without us: a later connect to another store must not replace it.
-    return Edit(path, before, after, Backup.LEAVE if had_entry else Backup.MAKE)
+    return Edit(path, before, after, Backup.LEAVE if had_any or after == before else Backup.MAKE)
 
 
-def _with_entry(agent: Agent, server: Server, data: bytes | None) -> bytes:
-    old = Text.of(data)
-    text = agent.dialect.put(old.text, agent.path, agent.write(server))
-    return data if data is not None and text == old.text else old.with_text(text)
-
-
-def _take_entry_out(agent: Agent, path: Path) -> Edit:
+def _take_out(path: Path, parts: Sequence[Part]) -> Edit:
     before = settings_file.read(path)
     if before is None:
         return Edit(path, None, None)
     with _naming(path):
         now = Text.of(before)
-        entry = member(agent.dialect.load(now.text), agent.path)
-        if entry is None:
+        held = [part for part in parts if part.holds(now.text)]
+        if not held:
             return Edit(path, before, before)
-        server = agent.read(entry) if isinstance(entry, dict) else None
-        original, known = _original(agent, path)
-        if server and known and _would_give(agent, server, original, before):
+        original, known = _original(path, parts)
+        if known and _would_give(held, now.text, original, before):
             return Edit(path, before, original, Backup.DROP)
-        if server and _would_give(agent, server, None, before):
+        if _would_give(held, now.text, None, before):
             return Edit(path, before, None)
-        keep = agent.dialect.load(Text.of(original).text) if known else {}
-        return Edit(path, before, now.with_text(agent.dialect.drop(now.text, agent.path, keep=keep)))
+        keep = _kept(path, parts)
+        text = now.text
+        for part in held:
+            text = part.drop(text, keep=keep)
+        return Edit(path, before, now.with_text(text))
 
 
-def _would_give(agent: Agent, server: Server, original: bytes | None, now: bytes) -> bool:
+def _would_give(held: Sequence[Part], text: str, original: bytes | None, now: bytes) -> bool:
     """Tell whether connecting is all that lies between an earlier state of a file and the present one."""
+    old = Text.of(original)
+    would = old.text
     try:
-        return _with_entry(agent, server, original) == now
+        for part in held:
+            value = part.read(text)
+            if value is None:
+                return False
+            would = part.put(would, value)
     except BadSettings:
         return False
+    return old.with_text(would) == now
 
 
-def _original(agent: Agent, path: Path) -> tuple[bytes | None, bool]:
-    """Return the backup and whether it is of use: one that holds an entry of ours, or cannot be read, is none."""
+def _original(path: Path, parts: Sequence[Part]) -> tuple[bytes | None, bool]:
+    """Return the backup and whether it is of use: one that holds something of ours, or cannot be read, is none."""
     try:
         data = settings_file.read(backup_of(path))
-        usable = data is not None and member(agent.dialect.load(Text.of(data).text), agent.path) is None
+        usable = data is not None and not any(part.holds(Text.of(data).text) for part in parts)
     except (BadSettings, MemdeckError):
         return None, False
     return data, usable
+
+
+def _kept(path: Path, parts: Sequence[Part]) -> Mapping[str, object]:
+    """Return what stood in a file before us, as far as that is known."""
+    original, known = _original(path, parts)
+    return parts[0].load(Text.of(original).text) if known else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import sysconfig
 from collections.abc import Mapping
@@ -32,6 +33,26 @@ def installed_server(store: Path) -> Server:
         return Server(str(script), args)
     checkout = Path(__file__).parents[2]
     return Server(str(Path(sys.executable).absolute()), ("-m", "tui.cli", *args), {"PYTHONPATH": str(checkout)})
+
+
+@dataclass(frozen=True)
+class HookCommand:
+    """How our hooks are started: the words of the program, and the directory of the store."""
+
+    program: tuple[str, ...]
+    store: str
+
+
+def installed_hooks(store: Path) -> HookCommand:
+    """Return how this very installation answers hooks, from any folder."""
+    script = _script()
+    if script:
+        return HookCommand((str(script),), str(store.absolute()))
+    # An agent gives its hooks no variables of their own.
+    env = shutil.which("env") or "/usr/bin/env"
+    checkout = Path(__file__).parents[2]
+    program = (env, f"PYTHONPATH={checkout}", str(Path(sys.executable).absolute()), "-m", "tui")
+    return HookCommand(program, str(store.absolute()))
 
 
 def _script() -> Path | None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from engine.model.errors import invalid
 
+PROOF_SESSION = "memdeck-proof"
+"""The session of a sample event that proves a hook; nothing is counted of it."""
+
 _REF = re.compile(r"(?:mem-)?(\d{1,15})(?:@(\d{1,9}))?", re.ASCII)
 
 

@@ -104,6 +104,7 @@ def respond(options: Options, text: str, leaving: _Leaving) -> None:
     place = directory(options.store) if options.store else default_store(options.profile)
     if not place.is_dir():
         raise FileNotFoundError(f"there is no store in {place}")
+    from engine.model.ids import PROOF_SESSION
     from engine.serve.hook_session import HookSession
 
     with HookSession(place) as session:
@@ -111,7 +112,8 @@ def respond(options: Options, text: str, leaving: _Leaving) -> None:
         output = rendered(event, pack)
         if output:
             leaving.answer(output)
-        session.count(int((leaving.left_s - WRITING_S) * 1000))
+        if event.session != PROOF_SESSION:
+            session.count(int((leaving.left_s - WRITING_S) * 1000))
 
 
 def read_options(arguments: Sequence[str]) -> Options:

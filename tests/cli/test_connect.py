@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.connect import Proof
+from engine.connect import HookProof, Proof
 
 SETTINGS = '{\n  // mine\n  "theme": "dark"\n}\n'
 
@@ -30,11 +30,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the server's answer for granted; that it is asked for has a test of its own."""
     monkeypatch.setattr("engine.connect.prove", lambda *_, **__: Proof(True, "memdeck", ("recall", "remember"), 0.3))
+    monkeypatch.setattr("engine.connect.prove_hooks", lambda *_, **__: [])
 
 
 def test_an_agent_is_connected_proven_and_removed(memdeck, home, terminal, store) -> None:
     path = home / ".gemini" / "settings.json"
     shown = memdeck("connect", "gemini").out
+    assert all(f"hook {event} was run once" in shown for event in ("SessionStart", "BeforeAgent", "PreCompress"))
     assert str(path) in shown and f"{path.name}.memdeck-backup" in shown and "recall" in shown
     entry = json.loads(path.read_text().replace("// mine", ""))["mcpServers"]["memdeck"]
     assert Path(entry["command"]).is_absolute() and entry["args"][-3:] == ["mcp", "--store", str(store)]
@@ -50,7 +52,9 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(memdeck, home, termin
     shown = memdeck("connect", "gemini", "--dry-run").out
     assert '+  "mcpServers": {' in shown and '   "theme"' not in shown.replace('-  "theme"', "")
     found = memdeck("connect", "claude-code", "--dry-run", "--json").json
-    assert found["changes"] and found["dry_run"] and found["files"] == [str(home / ".claude.json")]
+    assert found["changes"] and found["dry_run"] and found["files"] == [
+        str(home / ".claude.json"), str(home / ".claude" / "settings.json"),
+    ]  # fmt: skip
     assert path.read_text() == SETTINGS and len(list(home.rglob("*"))) == 2 and not store.exists()
     assert "connected already" in memdeck("connect", "gemini", "--remove", "--dry-run").out
 
@@ -65,6 +69,24 @@ def test_an_agent_that_is_not_here_is_mentioned(memdeck, home, terminal, proven,
     assert "was not found on this machine" in memdeck("connect", "codex").out
     found = {(one["agent"], one["reach"]): one for one in memdeck("connect", "--list", "--json").json}
     assert found["codex", "user"]["server"] and not found["claude-code", "user"]["server"]
+
+
+def test_hooks_are_left_out_and_taken_out_on_demand(memdeck, home, terminal, proven) -> None:
+    path = home / ".gemini" / "settings.json"
+    assert "without hooks" in memdeck("connect", "gemini", "--no-hooks").out and '"hooks"' not in path.read_text()
+    assert "connected, without hooks" in memdeck("connect", "--list").out
+    memdeck("connect", "gemini")
+    assert "BeforeAgent" in path.read_text() and "connected, with hooks" in memdeck("connect", "--list").out
+    memdeck("connect", "gemini", "--no-hooks")
+    assert '"hooks"' not in path.read_text() and "mcpServers" in path.read_text()
+    assert "has no hooks" in memdeck("connect", "opencode").out
+
+
+def test_a_hook_that_does_not_work_is_one_line_and_exit_code_one(memdeck, home, terminal, proven, monkeypatch) -> None:
+    broken = HookProof("SessionStart", False, 0, 0.1, "there is\nno store")
+    monkeypatch.setattr("engine.connect.prove_hooks", lambda *_, **__: [broken])
+    ended = memdeck("connect", "gemini", code=1)
+    assert "the hook SessionStart does not work: there is no store" in ended.err and "--no-hooks" in ended.err
 
 
 def test_another_store_is_told_from_this_one(memdeck, home, terminal, proven, tmp_path) -> None:

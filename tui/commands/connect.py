@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from tui.commands import base
 from tui.commands.base import flat, t
 
 if TYPE_CHECKING:
-    from engine.connect import Agent, Connection, Places, Plan, Proof, Reach, Server
+    from engine.connect import Agent, Connection, HookCommand, HookProof, Places, Plan, Proof, Reach, Server
 
 
 @base.command("connect", help="cli.connect.help")
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 @base.option("--dry-run", is_flag=True, help="cli.connect.dry_run")
 @base.option("--remove", is_flag=True, help="cli.connect.remove")
 @base.option("--scope", type=click.Choice(["user", "project"]), default="user", help="cli.connect.scope")
+@base.option("--no-hooks", is_flag=True, help="cli.connect.no_hooks")
 @base.option("--list", "listing", is_flag=True, help="cli.connect.list")
-def connect_command(agent: str | None, dry_run: bool, remove: bool, scope: str, listing: bool) -> None:
-    """Write, show or take out an agent's entry for memdeck."""
-    from engine.connect import Places, Reach, agent_named, connections, installed_server
+def connect_command(agent: str | None, dry_run: bool, remove: bool, scope: str, no_hooks: bool, listing: bool) -> None:
+    """Write, show or take out an agent's entry for memdeck, and its hooks."""
+    from engine.connect import Places, Reach, agent_named, connections, installed_hooks, installed_server
 
     places, server = Places.here(base.workspace_folder()), installed_server(base.store_dir())
     if listing:
@@ -39,14 +40,17 @@ def connect_command(agent: str | None, dry_run: bool, remove: bool, scope: str, 
     if remove:
         take_out(chosen, places, Reach(scope), dry_run=dry_run)
     else:
-        write(chosen, server, places, Reach(scope), dry_run=dry_run)
+        hooks = None if no_hooks else installed_hooks(base.store_dir())
+        write(chosen, server, hooks, places, Reach(scope), dry_run=dry_run)
 
 
-def write(agent: Agent, server: Server, places: Places, reach: Reach, *, dry_run: bool) -> None:
+def write(
+    agent: Agent, server: Server, hooks: HookCommand | None, places: Places, reach: Reach, *, dry_run: bool
+) -> None:
     """Carry out or show what connects an agent, then prove what its settings say now."""
-    from engine.connect import apply, plan_connect, prove, read_server
+    from engine.connect import apply, plan_connect, prove, prove_hooks, read_server
 
-    plan = plan_connect(agent, server, places, reach)
+    plan = plan_connect(agent, server, places, reach, hooks=hooks)
     if dry_run:
         show_plan(plan)
         return
@@ -54,15 +58,22 @@ def write(agent: Agent, server: Server, places: Places, reach: Reach, *, dry_run
     apply(plan)
     written = read_server(agent, plan.edits[0].path)
     proof = prove(written or server, os.environ)
-    lines = [*written_lines(plan), *proof_lines(agent, proof)]
+    hook_proofs = prove_hooks(agent, places, reach, os.environ) if hooks and proof.ok else []
+    lines = [*written_lines(plan), *proof_lines(agent, proof), *hook_lines(agent, hooks, hook_proofs)]
     if not was_here:
         lines.append(t("cli.connect.not_here", agent=agent.title))
-    base.answer({**outcome(plan, dry_run=False), "proof": proof}, lines)
+    base.answer({**outcome(plan, dry_run=False), "proof": proof, "hooks": hook_proofs}, lines)
     if not proof.ok:
         raise MemdeckError(
             "internal",
             t("cli.connect.unproven", agent=agent.title, why=flat(proof.why)),
             t("cli.connect.unproven_hint", agent=agent.name),
+        )
+    for failed in (one for one in hook_proofs if not one.ok):
+        raise MemdeckError(
+            "internal",
+            t("cli.connect.hook_unproven", agent=agent.title, event=failed.event, why=flat(failed.why)),
+            t("cli.connect.hook_unproven_hint", agent=agent.name),
         )
 
 
@@ -75,9 +86,9 @@ def take_out(agent: Agent, places: Places, reach: Reach, *, dry_run: bool) -> No
         show_plan(plan)
         return
     apply(plan)
-    path = plan.edits[0].path
     key = "cli.connect.removed" if plan.changes else "cli.connect.nothing_to_remove"
-    base.answer(outcome(plan, dry_run=False), [t(key, agent=agent.title, path=path)])
+    edits = [edit for edit in plan.edits if edit.changes] or plan.edits[:1]
+    base.answer(outcome(plan, dry_run=False), [t(key, agent=agent.title, path=edit.path) for edit in edits])
 
 
 def show_plan(plan: Plan) -> None:
@@ -114,6 +125,19 @@ def proof_lines(agent: Agent, proof: Proof) -> Iterator[str]:
         yield t("cli.connect.next", agent=agent.title)
 
 
+def hook_lines(agent: Agent, hooks: HookCommand | None, proofs: Sequence[HookProof]) -> Iterator[str]:
+    """Say which hooks answered, and what their agent asks its user before it runs them."""
+    if agent.hooks is None:
+        yield t("cli.connect.hooks_none", agent=agent.title)
+    elif hooks is None:
+        yield t("cli.connect.hooks_left_out", agent=agent.title)
+    for one in proofs:
+        if one.ok:
+            yield t("cli.connect.hook_proven", event=one.event, seconds=f"{one.seconds:.1f}", chars=one.chars)
+    if proofs and agent.hooks and agent.hooks.must_be_trusted:
+        yield t("cli.connect.hooks_trust", agent=agent.title)
+
+
 def connection_lines(one: Connection, server: Server) -> Iterator[str]:
     """Show how one agent stands to memdeck; a project's file only when there is something in it."""
     if one.reach == "project" and one.server is None and not one.problem:
@@ -123,7 +147,7 @@ def connection_lines(one: Connection, server: Server) -> Iterator[str]:
     elif one.server is None:
         state = t("cli.connect.open" if one.here else "cli.connect.absent")
     elif one.server == server:
-        state = t("cli.connect.connected")
+        state = t("cli.connect.connected_hooks" if one.hooks else "cli.connect.connected")
     else:
         state = t("cli.connect.other", command=flat(" ".join((one.server.command, *one.server.args))))
     yield f"{one.agent:<12} {one.reach:<8} {state}"
