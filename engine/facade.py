@@ -54,6 +54,7 @@ from engine.store.restore import Restored
 from engine.store.rows import dump
 from engine.store.schema import SETTINGS
 from engine.usecases import (
+    capturing,
     care,
     changing,
     contexts,
@@ -314,9 +315,15 @@ class Engine:
         self._worker.rest(30.0)
         return run_jobs(self._desk, self._analyst, limit=limit)
 
-    def pending_turn(self, by: Caller) -> str | None:
-        """Return the card of the newest turn of this session that has no end yet; for hooks at a turn's end (W68)."""
-        return turn_views.pending_turn(self._desk, by)
+    def capture_prompt(self, by: Caller, text: str) -> Frame | None:
+        """Open a turn for a hook where turns are switched on (W68)."""
+        return capturing.capture_prompt(self._desk, by, text)
+
+    def capture_answer(self, by: Caller, response: str) -> WriteResult | None:
+        """End the session's open turn for a hook; None when it has none, so that each turn ends once (W68)."""
+        result = capturing.capture_answer(self._desk, by, response)
+        self._worker.wake()
+        return result
 
     def card(self, by: Caller, ref: str) -> Card:
         """Return a turn with all its fields (W3)."""

@@ -16,10 +16,11 @@ from engine.context.fence import marked, without_own
 
 
 class Moment(StrEnum):
-    """When a hook is called: a session begins, a person asks, or the conversation was or will be compacted."""
+    """When a hook is called: a session begins, a person asks, the agent has answered, or the talk is compacted."""
 
     START = "start"
     PROMPT = "prompt"
+    ANSWER = "answer"
     COMPACTED = "compacted"
 
 
@@ -29,6 +30,9 @@ MOMENTS = {
     "userpromptsubmit": Moment.PROMPT,
     "beforeagent": Moment.PROMPT,
     "prompt": Moment.PROMPT,
+    "stop": Moment.ANSWER,
+    "afteragent": Moment.ANSWER,
+    "answer": Moment.ANSWER,
     "precompact": Moment.COMPACTED,
     "postcompact": Moment.COMPACTED,
     "precompress": Moment.COMPACTED,
@@ -36,7 +40,7 @@ MOMENTS = {
 }
 """Events by name without case and signs: `SessionStart`, `session-start`."""
 
-_GEMINI_EVENTS = frozenset({"beforeagent", "precompress"})
+_GEMINI_EVENTS = frozenset({"beforeagent", "afteragent", "precompress"})
 _HOMES = {"/.claude/": "claude-code", "/.codex/": "codex", "/.gemini/": "gemini-cli"}
 _NAME_CHARS, _SESSION_CHARS, _PROMPT_CHARS = 64, 200, 100_000
 
@@ -60,6 +64,7 @@ class Event(NamedTuple):
     session: str | None = None
     folder: str | None = None
     agent: str = "hook"
+    answer: str = ""
 
 
 def read_event(named: str, text: str, agent: str = "") -> Event | None:
@@ -82,6 +87,7 @@ def read_event(named: str, text: str, agent: str = "") -> Event | None:
         session=session[:_SESSION_CHARS] if isinstance(session, str) and session else None,
         folder=folder if isinstance(folder, str) and folder.startswith("/") and "\0" not in folder else None,
         agent=agent[:_NAME_CHARS] or _agent(given, _plain(name)),
+        answer=_answer(given) if moment is Moment.ANSWER else "",
     )
 
 
@@ -122,6 +128,12 @@ def last_user_text(messages: object) -> str:
 def _question(given: Mapping[str, object]) -> str:
     prompt = given.get("prompt")
     return user_text(prompt) if isinstance(prompt, str) else last_user_text(given.get("messages"))
+
+
+def _answer(given: Mapping[str, object]) -> str:
+    """Return the agent's last message, under the names of Claude Code and Codex, and of Gemini CLI."""
+    texts = (given.get(name) for name in ("last_assistant_message", "prompt_response"))
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _content(content: object) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -33,6 +36,7 @@ class HookSession:
         store = Store.open(place, clock=clock_from_env(trusted=False), read_only=True)
         settings = Settings(lambda: stored_settings(store), env=os.environ, config_path=place / CONFIG_NAME)
         self._desk = Desk(store, settings, Backlog(store.path, store.lock.path, delay_s=None))
+        self._turn: tuple[Event, Caller] | None = None
 
     def __enter__(self) -> HookSession:
         return self
@@ -45,6 +49,9 @@ class HookSession:
     def pack(self, event: Event, workspace: str = "", *, most_chars: int | None = None) -> str:
         """Return the text to inject at an event, empty for none."""
         by = Caller(Origin.AGENT, event.agent, session=event.session, workspace=_workspace(event, workspace))
+        self._turn = (event, by)
+        if event.moment is Moment.ANSWER:
+            return ""
         if event.moment is Moment.COMPACTED or event.source in FRESH:
             reset_session(self._desk, by)
         elif event.source == "resume":
@@ -55,11 +62,31 @@ class HookSession:
         return context(self._desk, by, event.question, most_chars=most_chars if prompt else None).text
 
     def count(self, left_ms: int) -> None:
-        """Write ledger and numbers in what is left of the process's time; the question only when there is plenty."""
+        """Write ledger, numbers and, where turns are on, the turn in what is left of the process's time (W68).
+
+        The question is written only when there is plenty.
+        """
+        ends = time.monotonic() + left_ms / 1000
         if left_ms < QUESTION_MS:
             self._desk.backlog.drop_questions()
         if left_ms > 0:
             self._desk.backlog.flush(min(left_ms, LOCK_WAIT_MS))
+        if self._turn and self._turn[0].moment in (Moment.PROMPT, Moment.ANSWER):
+            self._capture(*self._turn, int((ends - time.monotonic()) * 1000))
+
+    def _capture(self, event: Event, by: Caller, left_ms: int) -> None:
+        if left_ms <= 0 or by.session is None or not self._desk.settings.flag("turns.enabled"):
+            return
+        from engine.usecases.capturing import capture_answer, capture_prompt  # most hooks never need it
+
+        reading = self._desk.store
+        with closing(Store.open(reading.directory, clock=reading.clock)) as store:
+            store.lock.deadline_ms = left_ms
+            desk = replace(self._desk, store=store)
+            if event.moment is Moment.PROMPT:
+                capture_prompt(desk, by, event.question)
+            else:
+                capture_answer(desk, by, event.answer)
 
 
 def _workspace(event: Event, named: str) -> str | None:

@@ -80,15 +80,6 @@ def deliver(desk: Desk, by: Caller, ref: str, route: str = ROUTES[0]) -> Recolle
         return recollect(conn, [memory], {memory.id: (1.0, "")}, parts_of(route))[0]
 
 
-def pending_turn(desk: Desk, by: Caller) -> str | None:
-    """Return the card of the newest turn of a session that has no end yet."""
-    if by.session is None:
-        return None
-    with desk.store.read() as conn:
-        number = store.pending_card(conn, by.session)
-    return None if number is None else f"mem-{number}"
-
-
 def _visible(desk: Desk, by: Caller) -> Selection:
     now = desk.store.clock.now_ms()
     return recall_selection(

@@ -62,12 +62,14 @@ def begin_turn(
     analysis: object = None,
     key: str | None = None,
     analyst: Analyst | None = None,
+    recalls: bool = True,
 ) -> Frame:
     """Write a pending frame for what a user said and return it with what memory holds on it (W43).
 
     `analysis` is the caller's own (a mapping or JSON); without a tag in it a model is asked, else rules answer (W7).
     Where nothing of the text can be found again there is no frame: the card is empty. Existing tags are posted, unknown
-    names wait for the completion (R5). Secrets are taken out. Raises invalid_argument for an empty or too long text.
+    names wait for the completion (R5). Secrets are taken out. Without `recalls` nothing is looked up. Raises
+    invalid_argument for an empty or too long text.
     """
     thread = thread_name(thread)
     text, notes = clean_text(desk.settings, by, text)
@@ -77,7 +79,7 @@ def begin_turn(
     with desk.store.read() as conn:
         cue = named(Vocabulary(conn), read.names)
     feedback = _judge_previous(desk, by, thread, text, cue)
-    memory = bring_back(desk, by, text, cue, read.analysis)
+    memory = bring_back(desk, by, text, cue, read.analysis) if recalls else ()
     scene, scene_sub = read.analysis.scene, read.analysis.scene_sub
     frame = Frame(
         card="", ref="", thread=thread, tier=read.tier, perception=_perception(read), scene=scene, scene_sub=scene_sub,

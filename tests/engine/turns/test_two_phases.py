@@ -184,7 +184,8 @@ def test_a_completed_turn_is_recalled_with_everything_that_was_said_of_it(engine
     said = {
         "summary": "网关证书改为自动续期", "overview": "证书每天检查一次。" * 15, "scene": "学习", "genre": "说明文",
         "tags": [{
-            "tag": "证书续期", "definitions": ["更新证书", "自动换证"], "dimensions": "任务", "synonyms": ["换证", "续签"],
+            "tag": "证书续期", "definitions": ["更新证书", "自动换证"], "dimensions": "任务",
+            "synonyms": ["换证", "续签"],
         }],
         "preferences": [
             {"key": "风格", "value": "简洁", "confidence": 0.6}, {"key": "字体", "value": "黑体", "confidence": 0.3},

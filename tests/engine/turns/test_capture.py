@@ -1,0 +1,96 @@
+"""Turns that hooks take: only where they are switched on, each once, within the hook's time (W68, R17)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.facade import Engine, open_engine
+from engine.model.enums import Status
+from engine.serve.hook_events import Moment, read_event
+from tests.engine.kit import OWNER, found, rows
+from tests.engine.turns.conftest import AGENT
+from tests.serve.conftest import environment
+
+
+@pytest.fixture
+def capturing(engine: Engine) -> Engine:
+    """Return a store where turns are switched on."""
+    engine.set_setting(OWNER, "turns.enabled", True)
+    return engine
+
+
+def test_nothing_is_captured_unless_the_owner_switched_turns_on(engine: Engine) -> None:
+    assert engine.capture_prompt(AGENT, "deploy the gateway") is None
+    assert engine.capture_answer(AGENT, "done") is None
+    assert rows(engine.store_dir, "SELECT 1 FROM memories") == rows(engine.store_dir, "SELECT 1 FROM events") == []
+
+
+def test_two_signals_of_one_turn_save_it_once(capturing: Engine) -> None:
+    frame = capturing.capture_prompt(AGENT, "deploy the gateway")
+    assert frame and frame.thread == "s1" and frame.memory == ()
+    assert capturing.capture_answer(AGENT, "The gateway is deployed.") is not None
+    assert capturing.capture_answer(AGENT, "The gateway is deployed.") is None
+    assert len(capturing.events(OWNER, "2026-11-29")) == 1 and found(capturing, "gateway", AGENT) == [1]
+
+
+def test_without_a_frame_nothing_is_saved(capturing: Engine) -> None:
+    capturing.capture_prompt(AGENT, "ok")
+    assert capturing.capture_answer(AGENT, "a long answer on nothing") is None
+    assert rows(capturing.store_dir, "SELECT 1 FROM memories") == []
+
+
+def test_an_answer_never_ends_an_older_turn(capturing: Engine) -> None:
+    first = capturing.capture_prompt(AGENT, "deploy the gateway")
+    capturing.capture_prompt(AGENT, "ok")
+    assert capturing.capture_answer(AGENT, "I stopped.") is None
+    assert first and capturing.card(OWNER, first.card).status is Status.INTERRUPTED
+
+
+def hook(store: Path, event: dict[str, object]) -> tuple[str, str, float]:
+    command = [sys.executable, "-m", "engine.serve.hook", str(event["hook_event_name"]), "--store", str(store)]
+    began = time.monotonic()
+    done = subprocess.run(
+        command, input=json.dumps(event), env=environment(), capture_output=True, text=True, timeout=10, check=True
+    )
+    return done.stdout, done.stderr, time.monotonic() - began
+
+
+def test_a_hook_takes_the_turns_of_its_session(store_dir: Path) -> None:
+    with open_engine(store_dir, env={}) as engine:
+        engine.set_setting(OWNER, "turns.enabled", True)
+    common = {"session_id": "h1", "cwd": "/", "permission_mode": "default", "transcript_path": "/h/.claude/x.jsonl"}
+    for attempt in range(5):  # a busy machine may leave a hook no time; it is gone then, and nothing is half written
+        prompt = {**common, "hook_event_name": "UserPromptSubmit", "prompt": f"deploy the gateway again {attempt}"}
+        stop = {**common, "hook_event_name": "Stop", "last_assistant_message": "The gateway runs on port 8443."}
+        hook(store_dir, prompt)
+        outputs = [hook(store_dir, stop)[0] for _ in range(2)]
+        assert outputs == ["", ""]
+        if rows(store_dir, "SELECT 1 FROM events WHERE op_to IS NULL AND status = 'completed'"):
+            break
+    with open_engine(store_dir, env={}) as engine:
+        engine.run_jobs()
+        assert len(rows(store_dir, "SELECT 1 FROM events WHERE op_to IS NULL AND status = 'completed'")) == 1
+        number = found(engine, "gateway port")
+        assert len(number) == 1 and engine.card(OWNER, f"mem-{number[0]}").thread == "h1"
+        assert engine.get(OWNER, f"mem-{number[0]}").actor == "claude-code"
+
+
+@pytest.mark.parametrize(
+    ("event", "answer"),
+    [
+        ({"hook_event_name": "Stop", "last_assistant_message": "done"}, "done"),
+        ({"hook_event_name": "AfterAgent", "prompt": "q", "prompt_response": "done"}, "done"),
+        ({"hook_event_name": "Stop", "last_assistant_message": None}, ""),
+        ({"hook_event_name": "Stop"}, ""),
+    ],
+)
+def test_the_answer_is_read_under_each_hosts_name(event: dict[str, object], answer: str) -> None:
+    read = read_event("", json.dumps(event))
+    assert read and (read.moment, read.answer, read.question) == (Moment.ANSWER, answer, "")
+    assert read_event("", json.dumps({"hook_event_name": "SubagentStop"})) is None
