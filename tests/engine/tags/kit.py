@@ -14,16 +14,21 @@ from engine.model.memory import Caller, Filter, RecallQuery
 from engine.store.schema import JOURNALLED
 from tests.engine.kit import OWNER, put
 
+_WHO = "Ana Boris Chiara Dmitri Esra Farid Greta Hugo Ines Jonas".split()
+_WHAT = "paints doors,repairs clocks,bakes rye bread,plays the oboe,grows figs,reads maps,sells lamps".split(",")
+
 
 def card(engine: Engine, *tags: str, by: Caller = OWNER, text: str = "", **fields: object) -> int:
     """Remember a memory with tags and return its number."""
-    number = len(engine.memory_ids(OWNER)) + 1
-    return put(engine, text or f"Card {number} of the shop", by, tags=tags, **fields).id
+    tens, ones = divmod(len(engine.memory_ids(OWNER)), len(_WHO))
+    return put(
+        engine, text or f"{_WHO[ones]} {_WHAT[tens % len(_WHAT)]} {tens // len(_WHAT)}", by, tags=tags, **fields
+    ).id
 
 
 def by_tags(engine: Engine, *tags: str, by: Caller = OWNER, **how: object) -> list[int]:
     """Return the memories that the tags channel finds, best first."""
-    query = RecallQuery("", channel=Channel.TAGS, filter=Filter(tags=tags), limit=200, **how)  # type: ignore[arg-type]
+    query = RecallQuery("", channel=Channel.TAGS, filter=Filter(tags=tags), limit=1000, **how)  # type: ignore[arg-type]
     return [hit.memory.id for hit in engine.recall(by, query).hits]
 
 
