@@ -54,7 +54,7 @@ def test_a_batch_does_what_is_reversible_and_proposes_merges(engine: Engine) -> 
         ({"action": "relate", "tag": "here", "other": "here", "level": "loose"}, "self_relation"),
         ({"action": "relate", "tag": "here", "other": "there", "level": "best"}, "invalid_argument"),
         ({"action": "relate", "tag": "here", "other": "nobody", "level": "loose"}, "unknown_tag"),
-        ({"action": "merge", "tag": "here"}, "unknown_tag"),
+        ({"action": "merge", "tag": "here"}, "invalid_argument"),
         ({"action": "merge", "tag": "here", "target": "here"}, "invalid_argument"),
         ({"action": "align", "tag": "here", "dimensions": ["weather"]}, "invalid_argument"),
     ],
