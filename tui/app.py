@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from engine.model.errors import MemdeckError
 from engine.model.memory import NOW, AsOf
-from engine.model.records import Counts, SettingInfo
+from engine.model.records import Counts, Finding, SettingInfo
 from tui import i18n, state, themes
 from tui.actions import ACTIONS, TABS
 from tui.deck import OWNER, DeckScreen
@@ -25,16 +25,21 @@ from tui.palette import ActionProvider
 from tui.paths import style_sheets
 from tui.screens.later import PlaybookScreen, TasksScreen
 from tui.screens.memories import MemoriesScreen
-from tui.screens.named import TagsScreen, TopicsScreen
 from tui.screens.settings import SettingsScreen
+from tui.screens.tags import TagsScreen
+from tui.screens.topics import TopicsScreen
+from tui.text import moment
 from tui.widgets.bars import StatusLine
 from tui.work import Work
 
 if TYPE_CHECKING:
-    from engine.facade import Engine
+    from engine.facade import Engine, Restored, UndoResult
 
 POLL_SECONDS = 0.5
 """How often the store is asked whether anybody wrote."""
+
+TEND_AFTER, TEND_EVERY = 60, 600
+"""Seconds from the start to the first upkeep, and from one upkeep to the next."""
 
 BLANK = "blank"
 """The mode that is shown for a moment while the tabs are built anew."""
@@ -73,6 +78,7 @@ class MemdeckApp(Flows):
         self._token: tuple[int, int] | None = None
         self._last_tab = TABS[0]
         self._lost = False
+        self.unwell = ""
         self._said: Severity = "information"
         for theme in themes.THEMES:
             self.register_theme(theme)
@@ -87,6 +93,8 @@ class MemdeckApp(Flows):
             self.say(problem, severity="warning")
         self.look()
         self.set_interval(POLL_SECONDS, self.look)
+        self.work.read(self, "check", self.engine.last_check, self._checked)
+        self.set_timer(TEND_AFTER, self._begin_tending)
 
     def on_unmount(self) -> None:
         """Leave the place to the next start."""
@@ -120,6 +128,29 @@ class MemdeckApp(Flows):
         if not self._lost:
             self._lost = True
             self._alarm(explain(error))
+
+    # -- upkeep ----------------------------------------------------------------------------------------------------
+
+    def _begin_tending(self) -> None:
+        self.tend()
+        self.set_interval(TEND_EVERY, self.tend)
+
+    def tend(self) -> None:
+        """Do what is due: audit log, snapshot of the day, check of the day; then show what the check found."""
+
+        def call() -> tuple[int, list[Finding]] | None:
+            self.engine.tend()
+            return self.engine.last_check()
+
+        if not self.engine.read_only:
+            self.work.write(call, self._checked)
+
+    def _checked(self, found: tuple[int, list[Finding]] | None) -> None:
+        """Let the status line say what was wrong at the last check, until a later one finds nothing."""
+        at, problems = found or (0, [])
+        self.unwell = t("app.unwell", at=moment(at), n=len(problems)) if problems else ""
+        for screen in self.deck_screens():
+            screen.query_one(StatusLine).warn(self.unwell)
 
     def _alarm(self, text: str) -> None:
         for screen in self.deck_screens():
@@ -174,16 +205,16 @@ class MemdeckApp(Flows):
         """Do again what was undone last."""
         self.work.write(lambda: self.engine.redo(OWNER), self._redone)
 
-    def undone(self, result: Any) -> None:
+    def undone(self, result: UndoResult) -> None:
         """Say what was taken back."""
         self.say(t("app.undone", op=", ".join(map(str, result.undone))))
         self.look()
 
-    def _redone(self, result: Any) -> None:
+    def _redone(self, result: UndoResult) -> None:
         self.say(t("app.redone", op=", ".join(map(str, result.undone))))
         self.look()
 
-    def restored(self, report: Any) -> None:
+    def restored(self, report: Restored) -> None:
         """Say what a restore brought back."""
         self.say(t("screen.settings.restored", n=report.memories, name=report.protection))
         self.do_app_refresh()

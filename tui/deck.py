@@ -58,6 +58,7 @@ class DeckScreen(Screen[Any]):
     def on_mount(self) -> None:
         """Show what the app knows already and ask for the rest."""
         self.watch(self.app, "counts", self.counts_changed)
+        self.query_one(StatusLine).warn(self.deck.unwell)
         self.reload()
 
     def counts_changed(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +15,14 @@ from tui.i18n import t
 from tui.modals.dialogs import ChooseDialog, PromptDialog
 from tui.screens.conflict import ConflictScreen
 from tui.screens.connecting import ConnectScreen
+from tui.screens.context import ContextScreen
 from tui.screens.detail import DetailScreen
 from tui.screens.difference import DifferenceScreen
 from tui.screens.form import FormScreen
 from tui.screens.importing import ImportScreen
 from tui.screens.journal import JournalScreen
 from tui.screens.memories import MemoriesScreen
+from tui.screens.merging import MergeScreen
 from tui.screens.review import ReviewScreen
 from tui.words import REVIEW_TAB
 
@@ -70,6 +72,14 @@ class Flows(App[None]):
     def open_difference(self, before: AsOf, after: AsOf, flt: Filter) -> None:
         """Open the comparison of two moments."""
         self.open(DifferenceScreen(before, after, flt))
+
+    def open_merge(self, sources: Sequence[str], target: str, merged: Callable[[], None]) -> None:
+        """Open the dry run of a merge of tags; `merged` is called when it is done."""
+        self.open(MergeScreen(sources, target, merged))
+
+    def open_context(self, question: str) -> None:
+        """Open the view of what an agent would be given for a question."""
+        self.open(ContextScreen(question))
 
     def point_at(self, id: int) -> None:
         """Let the cursor of the memories tab go to a memory as soon as it is listed."""

@@ -25,3 +25,13 @@ def review_kind(kind: str) -> str:
 
 REVIEW_TAB = {"topic_proposal": "topics", "tag_merge": "tags", "tag_relation": "tags"}
 """The tab where a kind of review item is counted; every other kind is about memories."""
+
+
+def tag_status(status: str) -> str:
+    """Return where a tag stands."""
+    return t(f"screen.tags.status.{status}")
+
+
+def tag_level(level: str) -> str:
+    """Return how close two tags are."""
+    return t(f"screen.tags.level.{level}")

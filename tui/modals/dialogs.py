@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
@@ -9,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -18,6 +19,9 @@ from tui.i18n import t
 from tui.text import visible
 
 T = TypeVar("T")
+
+REPEAT_SECONDS = 0.06
+"""The same key again within this time is a key held down, not a second press."""
 
 
 class Dialog(ModalScreen[T], Generic[T]):
@@ -81,7 +85,10 @@ class PromptDialog(Dialog[str]):
 
 
 class TypedConfirmDialog(Dialog[bool]):
-    """For what cannot be undone: the shown words must be typed by hand, pasting does not count."""
+    """For what is large or final: the shown words must be typed by hand; enter alone leaves everything as it is.
+
+    Pasted text and the repeats of a key that is held down do not count.
+    """
 
     def __init__(self, title: str, words: str) -> None:
         super().__init__(title)
@@ -91,18 +98,30 @@ class TypedConfirmDialog(Dialog[bool]):
         """Yield what to type and where."""
         yield Static(t("app.dialog.type_this", words=self._words), markup=False)
         yield _TypedInput()
-        yield Static(t("app.dialog.enter_esc"), classes="dialog-keys", markup=False)
+        yield Static(t("app.dialog.typed_keys"), classes="dialog-keys", markup=False)
 
     @on(Input.Submitted)
     def _given(self, event: Input.Submitted) -> None:
         if event.value.strip() == self._words:
             self.dismiss(True)
+        elif not event.value.strip():
+            self.dismiss(False)
         else:
             self.notify(t("app.dialog.not_the_words"), severity="warning", markup=False)
 
 
 class _TypedInput(Input):
-    """An input that takes no paste."""
+    """An input that takes no paste and no repeats of a key that is held down."""
+
+    _last: tuple[str, float] = ("", 0.0)
+
+    async def _on_key(self, event: Key) -> None:
+        before, self._last = self._last, (event.key, time.monotonic())
+        if event.is_printable and event.key == before[0] and self._last[1] - before[1] < REPEAT_SECONDS:
+            event.prevent_default()
+            event.stop()
+            return
+        await super()._on_key(event)
 
     def _on_paste(self, event: Paste) -> None:
         event.prevent_default()

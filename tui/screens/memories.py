@@ -18,6 +18,7 @@ from engine.model.memory import Filter, Memory
 from engine.model.records import Named
 from tui import chips
 from tui.actions import ACTIONS, shown_key
+from tui.asking import Asking
 from tui.deck import OWNER
 from tui.i18n import t
 from tui.modals.dialogs import ChooseDialog
@@ -44,8 +45,8 @@ SIZES = (30, 40, 50, 60, 70)
 """Shares of the window in percent that the preview can take."""
 
 
-class MemoriesScreen(TimeTravel, MemoryVerbs):
-    """List, filter, chips, preview and all verbs on memories."""
+class MemoriesScreen(Asking, TimeTravel, MemoryVerbs):
+    """List, filter, chips, questions, preview and all verbs on memories."""
 
     NAME = "memories"
     TAB = "memories"
@@ -95,17 +96,21 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
 
     def reload(self) -> None:
         """Ask for the ids again."""
+        if self.question:
+            self.ask(self._listed)
+            return
         flt, as_of, order = self.filter, self.deck.as_of, self.order
         self.read("ids", lambda: self.deck.engine.memory_ids(OWNER, flt, as_of=as_of, order=order), self._listed)
 
     def _listed(self, ids: array[int]) -> None:
         line = self.query_one("#chips", Static)
-        line.update(chips.describe(self.filter))
-        line.display = bool(chips.describe(self.filter))
+        text = " · ".join(part for part in (self.asked(), chips.describe(self.filter)) if part)
+        line.update(text)
+        line.display = bool(text)
         keep = self.wanted or self.table.current_id or self.deck.state.get("cursor", 0)
         self.wanted = None
         self.table.show(ids, keep=keep or None)
-        self._welcome(not ids and self.filter == Filter() and self.deck.as_of.is_now)
+        self._welcome(not ids and not self.question and self.filter == Filter() and self.deck.as_of.is_now)
         self.place()
 
     @on(RowTable.RowsWanted)
@@ -133,7 +138,7 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         self.read(
             "preview",
             lambda: self.deck.engine.memory_rows(OWNER, [id], as_of=as_of, bodies=True),
-            lambda rows: self.query_one(MemoryCard).show(rows[0] if rows else None),
+            lambda rows: self.query_one(MemoryCard).show(rows[0] if rows else None, *self.answer(id)),
         )
 
     @on(RowTable.MarksChanged)
@@ -144,7 +149,7 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
         text = t("app.place", at=at, of=len(table.ids))
         if table.marks:
             text = t("app.marked", n=len(table.marks)) + " · " + text
-        if self.order != ORDERS[0]:
+        if self.order != ORDERS[0] and not self.question:
             text = t(f"app.order.{self.order}") + " · " + text
         self.query_one(StatusLine).place(text)
         if table.current_id is not None:
@@ -205,11 +210,13 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
 
     def show_only(self, flt: Filter) -> None:
         """Replace the whole filter, as another tab asks for."""
+        if self.question:
+            self.end_asking()
         self.query_one("#filter", Input).value = flt.text
         self.narrow(**vars(flt))
 
     def do_app_back(self) -> None:
-        """Undo the narrowing step by step: the filter line, then marks, then chips."""
+        """Undo the narrowing step by step: the filter line, then marks, then the question, then chips."""
         line = self.query_one("#filter", Input)
         if line.has_focus or line.value:
             line.value = ""
@@ -218,6 +225,8 @@ class MemoriesScreen(TimeTravel, MemoryVerbs):
             self.table.focus()
         elif self.table.marks or self.table.range_from is not None:
             self.table.clear_marks()
+        elif self.question:
+            self.end_asking()
         elif self.filter != Filter():
             self.narrow(**vars(Filter()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual import on
 from textual.containers import Container, VerticalScroll
@@ -12,11 +13,12 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from engine.facade import CleanupReport
 from engine.model.records import Finding, SettingInfo, SnapshotInfo, TombstoneInfo
 from tui.deck import OWNER, DeckScreen
 from tui.i18n import has, t
 from tui.modals.dialogs import ChooseDialog, PromptDialog, TypedConfirmDialog
-from tui.text import moment, visible
+from tui.text import day, moment, visible
 from tui.widgets.bars import StatusLine
 from tui.widgets.row_table import Cell, RowTable
 
@@ -288,6 +290,44 @@ class SettingsScreen(DeckScreen):
     def do_settings_import(self) -> None:
         """Import memories."""
         self.deck.ask_import()
+
+    def do_settings_export(self) -> None:
+        """Write the whole store to a file."""
+        engine = self.deck.engine
+        day_ = day(engine.now_ms())
+
+        def run(text: str | None) -> None:
+            if text:
+                path = Path(text).expanduser()
+                self.query_one(StatusLine).place(t("screen.settings.exporting"))
+                self.read("export", lambda: engine.export(path), lambda n: done(n, path))
+
+        def done(count: int, path: Path) -> None:
+            self.query_one(StatusLine).place("")
+            self.deck.say(t("screen.settings.exported", n=count, path=visible(str(path))))
+
+        self.app.push_screen(PromptDialog(t("screen.settings.export_ask"), f"~/memdeck-{day_}.json"), run)
+
+    def do_settings_cleanup(self) -> None:
+        """Count what was forgotten long ago, and remove it when the owner agrees (T21)."""
+        engine = self.deck.engine
+
+        def counted(report: CleanupReport) -> None:
+            if not report.memories:
+                self.deck.say(t("screen.settings.clean_none"))
+                return
+            question = t("screen.settings.clean_ask", n=len(report.memories))
+            self.app.push_screen(TypedConfirmDialog(question, f"remove {len(report.memories)}"), run)
+
+        def run(sure: bool | None) -> None:
+            if sure:
+                self.write(lambda: engine.cleanup(OWNER, dry_run=False), done)
+
+        def done(report: CleanupReport) -> None:
+            self.deck.say(t("screen.settings.cleaned", n=len(report.memories), name=report.snapshot))
+            self.reload()
+
+        self.read("cleanup", lambda: engine.cleanup(OWNER), counted)
 
     def do_settings_connect(self) -> None:
         """Say how to connect an agent."""

@@ -81,6 +81,7 @@ class StatusLine(Widget):
         self._counts: Counts | None = None
         self._right = ""
         self._alarm = ""
+        self._warning = ""
 
     def show(self, counts: Counts | None) -> None:
         """Show other counts."""
@@ -97,10 +98,19 @@ class StatusLine(Widget):
         self._alarm = visible(text)
         self.refresh()
 
+    def warn(self, text: str) -> None:
+        """Show in place of the counts what the store's last check found; an empty text ends it."""
+        self._warning = visible(text)
+        self.refresh()
+
     def render(self) -> Content:
         """Draw counts, a gap, and the place, which yields first."""
         if self._alarm:
             return Content.styled(self._alarm, "$error bold")
+        if self._warning:
+            gap = self.size.width - cell_len(self._warning) - cell_len(self._right)
+            right = " " * gap + self._right if gap >= 2 else ""
+            return Content.assemble((self._warning, "$warning bold"), right)
         left = status_text(self._counts)
         gap = self.size.width - cell_len(left) - cell_len(self._right)
         return Content(left) if gap < 2 else Content(left + " " * gap + self._right)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from engine.model.enums import State
-from engine.model.memory import Memory
+from engine.model.memory import Hit, Memory
 from tui.i18n import has, t
 from tui.markdown import render
+from tui.receipt import marked, matched, receipt
 from tui.text import moment, visible
 
 _STATE_LOOK = {State.ACTIVE: "$success", State.QUARANTINED: "$warning", State.DELETED: "$error"}
@@ -23,9 +26,12 @@ class MemoryCard(VerticalScroll, can_focus=False):
         """Make the one piece of text that the card is."""
         yield Static(id="card-text")
 
-    def show(self, memory: Memory | None) -> None:
-        """Show another memory from its top."""
-        self.query_one("#card-text", Static).update(card(memory) if memory else Content(""))
+    def show(self, memory: Memory | None, hit: Hit | None = None, rank: int = 0) -> None:
+        """Show another memory from its top; as an answer of recall it begins with its receipt."""
+        text = card(memory, matched(hit) if hit else ()) if memory else Content("")
+        if memory and hit:
+            text = Content("\n").join([receipt(hit, rank), Content(""), text])
+        self.query_one("#card-text", Static).update(text)
         self.scroll_home(animate=False)
 
 
@@ -52,8 +58,8 @@ def interval(start: int | None, end: int | None) -> str:
     return f"{moment(start)} .. {moment(end) or t('app.card.open')}"
 
 
-def card(memory: Memory) -> Content:
-    """Return everything about one version of a memory, its body rendered last."""
+def card(memory: Memory, words: Sequence[str] = ()) -> Content:
+    """Return everything about one version of a memory, its body rendered last, with `words` marked in its text."""
     facts = [
         ("valid", interval(memory.valid_from, memory.valid_to)),
         ("known", interval(memory.known_from_ms, memory.known_to_ms)),
@@ -73,7 +79,7 @@ def card(memory: Memory) -> Content:
     lines = [
         Content.assemble((memory.ref, "bold $accent"), "  ", badges(memory)),
         Content(""),
-        Content.styled(visible(memory.description), "bold"),
+        marked(Content.styled(visible(memory.description), "bold"), words),
         Content(""),
     ]
     lines += [
@@ -82,7 +88,7 @@ def card(memory: Memory) -> Content:
         if value
     ]
     if memory.body:
-        lines += [Content(""), render(memory.body)]
+        lines += [Content(""), marked(render(memory.body), words)]
     return Content("\n").join(lines)
 
 

@@ -1,10 +1,9 @@
-"""The tabs of topics and of tags: every name with its count, and the memories that carry it."""
+"""The tab of topics: every name with its count, and the memories that carry it."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
 
 from textual import on
 from textual.containers import Container, VerticalScroll
@@ -35,7 +34,7 @@ class NamedTable(RowTable[tuple[int, Named]]):
         """Return count, name, state and aliases."""
         named = row[1]
         look = "" if named.state == "active" else "row--dim"
-        state = "" if named.state == "active" else word("state", named.state) + " "
+        state = "" if named.state == "active" else _state(named.state) + " "
         also = state + ", ".join(named.aliases)
         return (
             Cell(f"{named.count:>7}  ", 9, "row--accent"),
@@ -44,33 +43,25 @@ class NamedTable(RowTable[tuple[int, Named]]):
         )
 
 
-class NamedScreen(DeckScreen):
+class TopicsScreen(DeckScreen):
     """Names on the left, the memories of the chosen one on the right; enter filters the memories tab by it."""
 
-    FIELD: ClassVar[str]
-    """The field of `Filter` that a name goes into."""
+    NAME = "topics"
+    TAB = "topics"
 
     def __init__(self) -> None:
         super().__init__()
         self._all: list[Named] = []
 
-    def names(self) -> list[Named]:
-        """Return every name; called in a thread."""
-        raise NotImplementedError
-
-    def facts(self, named: Named) -> list[tuple[str, str]]:
-        """Return what else is known of a name as (label, text); called in a thread."""
-        return []
-
     def body(self) -> Iterable[Widget]:
         """Return title, the narrowing line, names and their memories."""
-        yield Static(t(f"screen.named.{self.NAME}.title"), id="title", markup=False)
+        yield Static(t("screen.named.topics.title"), id="title", markup=False)
         yield Input(placeholder=t("screen.named.find"), id="find")
         with Container(id="main"):
             yield NamedTable(id="names")
             with VerticalScroll(id="changes", can_focus=False):
                 yield Static(id="change-text")
-        yield Static(t(f"screen.named.{self.NAME}.note"), id="note", markup=False)
+        yield Static(t("screen.named.topics.note"), id="note", markup=False)
 
     def on_mount(self) -> None:
         """Begin in the list."""
@@ -79,7 +70,7 @@ class NamedScreen(DeckScreen):
 
     def reload(self) -> None:
         """Read the names again."""
-        self.read("names", self.names, self._take)
+        self.read("names", self.deck.engine.topics, self._take)
 
     def _take(self, names: list[Named]) -> None:
         self._all = sorted(names, key=lambda named: (-named.count, named.name))
@@ -115,26 +106,22 @@ class NamedScreen(DeckScreen):
     def _cursor_moved(self) -> None:
         named = self._current()
         if named is None:
-            self.query_one("#change-text", Static).update(t(f"screen.named.{self.NAME}.empty"))
+            self.query_one("#change-text", Static).update(t("screen.named.topics.empty"))
             return
-        engine, flt = self.deck.engine, self._filter(named)
+        engine, flt = self.deck.engine, Filter(topics=(named.name,))
 
-        def call() -> tuple[int, list[Memory], list[tuple[str, str]]]:
+        def call() -> tuple[int, list[Memory]]:
             ids = engine.memory_ids(OWNER, flt)
-            return len(ids), engine.memory_rows(OWNER, ids[:SHOWN]), self.facts(named)
+            return len(ids), engine.memory_rows(OWNER, ids[:SHOWN])
 
         self.read("carried", call, lambda found: self._show(named, *found))
 
-    def _filter(self, named: Named) -> Filter:
-        return Filter(**{self.FIELD: (named.name,)})  # type: ignore[arg-type]
-
-    def _show(self, named: Named, count: int, memories: list[Memory], facts: list[tuple[str, str]]) -> None:
+    def _show(self, named: Named, count: int, memories: list[Memory]) -> None:
         lines = [Content.styled(visible(named.name), "bold $accent")]
         if named.aliases:
             lines.append(Content(visible(f"{t('screen.named.aliases')} {', '.join(named.aliases)}")))
         if named.description:
             lines.append(Content(visible(named.description)))
-        lines += [Content.assemble((label + "  ", "$text-muted"), visible(text)) for label, text in facts if text]
         lines += [
             Content.styled(f"{t('screen.named.carried', n=count)} · {t('screen.named.enter')}", "$text-muted"),
             Content(""),
@@ -148,7 +135,7 @@ class NamedScreen(DeckScreen):
     def do_list_open(self) -> None:
         """List the memories of the name in their tab."""
         if (named := self._current()) is not None:
-            self.deck.show_memories(self._filter(named))
+            self.deck.show_memories(Filter(topics=(named.name,)))
 
     def do_named_filter(self) -> None:
         """Type to narrow the names."""
@@ -164,47 +151,6 @@ class NamedScreen(DeckScreen):
         self.table.focus()
 
 
-class TopicsScreen(NamedScreen):
-    """The topics tab."""
-
-    NAME = "topics"
-    TAB = "topics"
-    FIELD = "topics"
-
-    def names(self) -> list[Named]:
-        """Return every topic."""
-        return self.deck.engine.topics()
-
-
-class TagsScreen(NamedScreen):
-    """The tab of tags and their relations."""
-
-    NAME = "tags"
-    TAB = "tags"
-    FIELD = "tags"
-
-    def names(self) -> list[Named]:
-        """Return every tag."""
-        return self.deck.engine.tags()
-
-    def facts(self, named: Named) -> list[tuple[str, str]]:
-        """Return status, definition, relations by level, neighbours, and what was merged into it."""
-        tag = self.deck.engine.tag(OWNER, named.name)
-        levels: dict[str, list[str]] = {}
-        for relation in tag.relations:
-            levels.setdefault(relation.level.value, []).append(relation.name)
-        related = [(word("level", level), ", ".join(names)) for level, names in levels.items()]
-        return [
-            (t("screen.named.status"), word("state", tag.status.value)),
-            (t("screen.named.definition"), tag.definition),
-            *(related or [(t("screen.named.relations"), t("screen.named.no_relations"))]),
-            (t("screen.named.together"), ", ".join(f"{name} ({count})" for name, count in tag.together)),
-            (t("screen.named.redirects"), ", ".join(tag.redirects)),
-            (t("screen.named.merged_to"), tag.merged_to),
-        ]
-
-
-def word(group: str, name: str) -> str:
-    """Return the interface's word for a status or level, else the name itself."""
-    key = f"screen.named.{group}.{name}"
-    return t(key) if has(key) else name
+def _state(state: str) -> str:
+    key = f"screen.named.state.{state}"
+    return t(key) if has(key) else state
