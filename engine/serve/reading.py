@@ -65,6 +65,8 @@ class Recall(Struct, frozen=True, kw_only=True):
     hops: Annotated[int, Meta(ge=0, le=5), UNLISTED] = 2
     days: Annotated[float, Meta(gt=0), UNLISTED] | None = None
     session: Annotated[str, UNLISTED] = ""
+    scene: Annotated[str, UNLISTED] = ""
+    scene_sub: Annotated[str, UNLISTED] = ""
 
 
 class Read(Struct, frozen=True, kw_only=True):
@@ -129,6 +131,8 @@ def recall(call: Call, args: Recall) -> Answer:
         hops=args.hops,
         days=args.days,
         session=args.session or None,
+        scene=args.scene,
+        scene_sub=args.scene_sub,
     )
     page = call.engine.recall(call.caller, query)
     shown = before + len(page.hits)
@@ -138,6 +142,10 @@ def recall(call: Call, args: Recall) -> Answer:
     if page.next_cursor is not None:
         data |= {"more": page.total - shown, "cursor": f"{shown}.{page.next_cursor}"}
         notes = (*notes, f"{page.total - shown} more: recall again with this cursor")
+    if page.missing_tags:
+        data["missing_tags"] = list(page.missing_tags[:_LONG_LIST])
+    if page.malformed_tags and (args.tags or args.channel == "tags"):
+        data["malformed_tags"] = list(page.malformed_tags[:_LONG_LIST])
     return Answer(data, notes)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from engine.serve import compat, reading, turning, writing
+from engine.serve import compat, reading, tagging, turning, writing
 from engine.serve.arguments import input_schema
 from engine.serve.call import Answer, Call
 
@@ -105,6 +105,15 @@ TOOLS: Mapping[str, Tool] = {
             turning.turn,
             writes=True,
             renames={"cardId": "card", "sessionId": "thread", "topicId": "thread", "input": "message"},
+        ),
+        Tool(
+            "tag",
+            "Memory tags",
+            "Memory tags: what one means and leads to; relate, activate, deprecate, align. Merges wait for the owner.",
+            tagging.Tag,
+            tagging.tag,
+            writes=True,
+            renames={"tag": "name", "target": "other"},
         ),
     )
 }
