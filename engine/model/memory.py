@@ -140,6 +140,8 @@ class Memory:
     extra: Mapping[str, object]
     seen_again: int = 0
     conflict: tuple[int, ...] = ()
+    damaged: bool = False
+    """True when its stored text does not match its hash; the text is not given then."""
 
     @property
     def ref(self) -> str:

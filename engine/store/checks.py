@@ -6,13 +6,14 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.model.records import Finding
 from engine.store import mentions, postings, tags
 from engine.store.failures import read_uri
-from engine.store.rows import checksum, index_entry, text_hash
+from engine.store.rows import checksum, damaged_texts, index_entry
 from engine.store.schema import JOURNALLED, VERSIONS
 from engine.store.snapshots import list_snapshots, verify_snapshot
 
@@ -38,7 +39,17 @@ def check_store(store: Store, *, deep: bool = True) -> list[Finding]:
     with store.read() as conn:
         found = [_verdict(name, _problems(conn, check), mend) for name, check, mend in checks]
         found += _pending_erasure(conn)
+    if any(f.level == "error" for f in found):
+        found = _with_way_back(store, found)
     return [*found, _file_finding(store), _snapshot_finding(store, deep)]
+
+
+def _with_way_back(store: Store, found: list[Finding]) -> list[Finding]:
+    """Name the newest snapshot that is good where a finding says to restore one."""
+    good = next((s.name for s in list_snapshots(store) if verify_snapshot(store, s.name).good), None)
+    if good is None:
+        return found
+    return [replace(f, mend=f.mend.replace("NAME", good)) for f in found]
 
 
 def _problems(conn: sqlite3.Connection, check: Callable[[sqlite3.Connection], Iterable[str]]) -> list[str]:
@@ -125,9 +136,12 @@ def _row_problems(conn: sqlite3.Connection) -> Iterator[str]:
         values = dict(zip(VERSIONS.all_columns, row, strict=True))
         if checksum(values) != values["checksum"]:
             yield f"mem-{values['memory_id']}@{values['revision']} does not match its checksum"
-    for digest, text in conn.execute("SELECT hash, text FROM texts"):
-        if text_hash(text) != digest:
-            yield f"a text does not match its hash ({digest.hex()[:12]})"
+    for digest in damaged_texts(conn):
+        named = conn.execute(
+            "SELECT DISTINCT memory_id, revision FROM versions WHERE description = ? OR body = ?", (digest, digest)
+        ).fetchall()
+        which = ", ".join(f"mem-{number}@{revision}" for number, revision in named[:5]) or digest.hex()[:12]
+        yield f"a text of {which} does not match its hash"
 
 
 def _file_finding(store: Store) -> Finding:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from engine.store import mentions, postings
 from engine.store.facts import ends_of, erase_orphans
-from engine.store.schema import JOURNALLED, TOMBSTONES
+from engine.store.schema import JOURNALLED, MEMORY_TAGS, MEMORY_TOPICS, TAGS, TOMBSTONES, TOPICS, Table
 
 
 @contextmanager
@@ -31,12 +31,11 @@ def erase_memory(conn: sqlite3.Connection, memory_id: int, *, keep_tombstones: b
     the tombstones, so that what was forgotten stays forgotten.
     """
     before = conn.total_changes
-    versions = conn.execute(
-        "SELECT vid, description, body FROM versions WHERE memory_id = ?", (memory_id,)
-    ).fetchall()
+    versions = conn.execute("SELECT vid, description, body FROM versions WHERE memory_id = ?", (memory_id,)).fetchall()
     kept = conn.execute("SELECT input, response FROM events WHERE memory_id = ?", (memory_id,)).fetchall()
     ops = _operations_of(conn, memory_id)
     entities = ends_of(conn, memory_id)
+    names = _names_of(conn, memory_id)
     with erasing(conn):
         postings.drop_versions(conn, [vid for vid, *_ in versions])
         mentions.forget(conn, memory_id)
@@ -44,6 +43,7 @@ def erase_memory(conn: sqlite3.Connection, memory_id: int, *, keep_tombstones: b
             if "memory_id" in table.all_columns and not (keep_tombstones and table is TOMBSTONES):
                 conn.execute(f"DELETE FROM {table.name} WHERE memory_id = ?", (memory_id,))
         erase_orphans(conn, entities)
+        _erase_names(conn, names)
         conn.execute("DELETE FROM review_items WHERE rival_id = ?", (memory_id,))
         conn.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
         conn.execute("DELETE FROM jobs WHERE json_extract(payload, '$.memory') = ?", (memory_id,))
@@ -61,6 +61,30 @@ def erase_memory(conn: sqlite3.Connection, memory_id: int, *, keep_tombstones: b
         _scrub_past_journal(conn, memory_id)
         conn.execute("DELETE FROM recall_log")
     return conn.total_changes - before
+
+
+def _names_of(conn: sqlite3.Connection, memory_id: int) -> list[tuple[Table, Table, int]]:
+    """Return the tags and topics that a memory ever had, each with the table that links it."""
+    return [
+        (words, links, number)
+        for words, links in ((TAGS, MEMORY_TAGS), (TOPICS, MEMORY_TOPICS))
+        for (number,) in conn.execute(
+            f"SELECT DISTINCT {words.owner} FROM {links.name} WHERE memory_id = ?", (memory_id,)
+        ).fetchall()
+    ]
+
+
+def _erase_names(conn: sqlite3.Connection, names: Iterable[tuple[Table, Table, int]]) -> None:
+    """Remove tags and topics that no other memory ever had and nobody described: their names came with the memory."""
+    for words, links, number in names:
+        bare = "source <> 'system' AND definition = ''" if words is TAGS else "description = '' AND aliases = '[]'"
+        conn.execute(
+            f"DELETE FROM {words.name} WHERE {words.owner} = ?1"
+            f" AND NOT EXISTS (SELECT 1 FROM {links.name} WHERE {words.owner} = ?1)"
+            f" AND NOT EXISTS (SELECT 1 FROM {words.name} WHERE {words.owner} = ?1 AND NOT ({bare}))"
+            + (" AND NOT EXISTS (SELECT 1 FROM tag_relations WHERE ?1 IN (low_id, high_id))" if words is TAGS else ""),
+            (number,),
+        )
 
 
 def _operations_of(conn: sqlite3.Connection, memory_id: int) -> list[int]:

@@ -183,7 +183,7 @@ def audit_line(conn: sqlite3.Connection, operation: Operation) -> str:
         at,
     )
     topics = conn.execute(
-        "SELECT DISTINCT t.name FROM memory_topics x JOIN topics t ON t.topic_id = x.topic_id AND t.op_to IS NULL"
+        "SELECT DISTINCT t.code FROM memory_topics x JOIN topics t ON t.topic_id = x.topic_id AND t.op_to IS NULL"
         f" WHERE x.memory_id IN {_MEMORIES_OF} AND {_AROUND} LIMIT 20",
         at,
     )

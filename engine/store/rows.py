@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from engine.model.enums import Authority, Kind, Origin, Scope, State, Status, Type
@@ -15,6 +15,7 @@ from engine.store.postings import IndexEntry
 from engine.store.schema import VERSIONS
 
 _CHECKED = tuple(c for c in VERSIONS.all_columns if c != "checksum")
+DAMAGED = "[damaged: its text does not match its hash; see `memdeck doctor`]"
 BATCH = 500
 """How many values one IN list carries; SQLite allows more, but plans are reused when the count repeats."""
 
@@ -22,6 +23,13 @@ BATCH = 500
 def text_hash(text: str) -> bytes:
     """Return the content hash of a text: SHA-256 of its UTF-8 bytes, cut to 20 bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
+
+
+def damaged_texts(conn: sqlite3.Connection) -> Iterator[bytes]:
+    """Yield the hash of every text that does not match it (C41)."""
+    for digest, text in conn.execute("SELECT hash, text FROM texts"):
+        if not isinstance(text, str) or text_hash(text) != digest:
+            yield digest
 
 
 def put_text(conn: sqlite3.Connection, text: str) -> bytes:
@@ -91,7 +99,8 @@ _MEMORY_COLUMNS = (
     "v.memory_id, m.uid, v.revision, v.name, d.text, {body}, v.kind, v.type, v.aliases, v.subject, v.valid_from,"
     " v.valid_to, v.op_from, v.op_to, o.at, e.at, m.recorded_at, v.dated_at, v.scope, v.scope_key, v.thread, v.seq,"
     " v.source, v.origin, v.actor, v.authority, v.confidence, v.speculative, v.manually_corrected, v.status, s.state,"
-    " s.cause, s.target, s.locked, v.baseline, v.baseline_priority, v.scene, v.scene_sub, v.perception, v.extra"
+    " s.cause, s.target, s.locked, v.baseline, v.baseline_priority, v.scene, v.scene_sub, v.perception, v.extra,"
+    " v.description, v.body"
 )
 _MEMORY_FROM = (
     " FROM versions v JOIN memories m ON m.id = v.memory_id JOIN texts d ON d.hash = v.description"
@@ -186,8 +195,12 @@ def _memory(
     rivals: Mapping[int, list[int]],
 ) -> Memory:
     r: Sequence[Any] = row
+    # A text that does not match its hash is never shown as if it were what somebody wrote (C41).
+    damaged = text_hash(r[4]) != r[40] or (bool(r[5]) and text_hash(r[5]) != r[41])
+    description, body = (DAMAGED, "") if damaged else (r[4], r[5])
     return Memory(
-        id=r[0], uid=r[1], revision=r[2], name=r[3], description=r[4], body=r[5], kind=Kind(r[6]), type=Type(r[7]),
+        id=r[0], uid=r[1], revision=r[2], name=r[3], description=description, body=body, kind=Kind(r[6]),
+        type=Type(r[7]),
         aliases=tuple(json.loads(r[8])), tags=tuple(tags.get(r[0], ())), topics=tuple(topics.get(r[0], ())),
         subject=r[9], valid_from=r[10], valid_to=r[11], known_from=r[12], known_to=r[13], known_from_ms=r[14],
         known_to_ms=r[15], recorded_ms=r[16], dated_at=r[17], scope=Scope(r[18]), scope_key=r[19], thread=r[20],
@@ -195,5 +208,5 @@ def _memory(
         speculative=bool(r[27]), manually_corrected=bool(r[28]), status=Status(r[29]),
         state=State(r[30] or "deleted"), cause=r[31] or "", target=r[32], locked=bool(r[33]), baseline=bool(r[34]),
         baseline_priority=r[35], scene=r[36], scene_sub=r[37], perception=json.loads(r[38]),
-        extra=json.loads(r[39]), seen_again=seen.get(r[0], 0), conflict=tuple(rivals.get(r[0], ())),
+        extra=json.loads(r[39]), seen_again=seen.get(r[0], 0), conflict=tuple(rivals.get(r[0], ())), damaged=damaged,
     )  # fmt: skip

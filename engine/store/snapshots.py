@@ -19,6 +19,7 @@ from engine.model.errors import MemdeckError, not_found
 from engine.model.ids import new_uid
 from engine.model.records import SnapshotInfo
 from engine.store.failures import read_uri, translated
+from engine.store.rows import damaged_texts
 
 if TYPE_CHECKING:
     from engine.store.connection import Store
@@ -38,7 +39,8 @@ def folder(store: Store) -> Path:
 def make_snapshot(store: Store, *, kind: str, reason: str = "", keep: int | None = None) -> SnapshotInfo:
     """Copy the store as it is at this moment, verify the copy, and put it in place by renaming.
 
-    Older snapshots of the same kind beyond `keep` go; when the store lost more than half of its memories, as many of
+    A copy with damaged texts is kept, but is not good, and pushes no older one out. Older snapshots of the same kind
+    beyond `keep` go; when the store lost more than half of its memories, as many of
     the full ones stay beside the new ones. Raises disk_full, read_only or internal and leaves nothing behind.
     """
     now = store.clock.now_ms()
@@ -63,7 +65,8 @@ def make_snapshot(store: Store, *, kind: str, reason: str = "", keep: int | None
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-    _prune(store, kind, KEEP[kind] if keep is None else keep)
+    if _is_whole(target / f"{name}.db"):
+        _prune(store, kind, KEEP[kind] if keep is None else keep)
     return info
 
 
@@ -141,6 +144,12 @@ def _problem(path: Path) -> str:
     return "" if answer == "ok" else str(answer)
 
 
+def _is_whole(path: Path) -> bool:
+    """Tell whether every text of a copy matches its hash: a copy of a damaged store is no way back."""
+    with closing(sqlite3.connect(read_uri(path, immutable=True), uri=True)) as conn:
+        return next(damaged_texts(conn), None) is None
+
+
 def _describe(path: Path, name: str, kind: str, at: int, reason: str) -> SnapshotInfo:
     with closing(sqlite3.connect(read_uri(path, immutable=True), uri=True)) as conn:
         memories = count_memories(conn)
@@ -178,13 +187,13 @@ def list_snapshots(store: Store) -> list[SnapshotInfo]:
 
 
 def verify_snapshot(store: Store, name: str) -> SnapshotInfo:
-    """Return a snapshot with `good` set: hash as in its manifest and SQLite's own check passed."""
+    """Return a snapshot with `good` set: hash as in its manifest, SQLite's own check passed, every text whole."""
     info = next((s for s in list_snapshots(store) if s.name == name), None)
     if info is None:
         raise not_found(f"snapshot {name!r}", "see `memdeck snapshot list`")
     path = folder(store) / f"{name}.db"
     with translated(path):
-        good = _sha256(path) == info.sha256 and not _problem(path)
+        good = _sha256(path) == info.sha256 and not _problem(path) and _is_whole(path)
     return replace(info, good=good)
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Self
 
-from engine.model.errors import not_found
+from engine.model.errors import MemdeckError, not_found
 from engine.model.memory import Caller
+from engine.rules.secrets import find_secrets, redact
 from engine.store import mentions, postings
 from engine.store.rows import checksum, index_entry
 from engine.store.schema import FACTS, MEMORY_TAGS, SIGHTINGS, STATES, VERSIONS, Table
@@ -42,7 +43,18 @@ class Tx:
         run: str | None = None,
         summary: str = "",
     ) -> Self:
-        """Record the operation and return it; a transaction is open on `conn`."""
+        """Record the operation and return it; a transaction is open on `conn`.
+
+        Raises refused_secret when the reason or the caller's own names hold a secret: they stand in the journal, the
+        audit log and the snapshots, where no gate for memories would look (C7).
+        """
+        for said in (reason, by.actor, by.session, by.workspace, source):
+            if said and find_secrets(said):
+                raise MemdeckError(
+                    "refused_secret",
+                    "the reason or the caller's name holds a secret, so nothing was done",
+                    "leave the secret out",
+                )
         cursor = conn.execute(
             "INSERT INTO operations (at, kind, origin, actor, session, workspace, source, reason, summary, run)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -68,7 +80,8 @@ class Tx:
 
     def describe(self, summary: str) -> None:
         """Set the line under which the journal lists this operation."""
-        self.conn.execute("UPDATE operations SET summary = ? WHERE op = ?", (summary, self.op))
+        shown = redact(summary, find_secrets(summary))
+        self.conn.execute("UPDATE operations SET summary = ? WHERE op = ?", (shown, self.op))
 
     def next_id(self, counter: str) -> int:
         """Return the next number of a counter; numbers are never used twice, not even after a restore."""

@@ -17,7 +17,7 @@ from engine.store.review import close_items_of
 from engine.store.rows import dump
 from engine.store.tags import set_links, tags_of
 from engine.store.transaction import Tx
-from engine.usecases.desk import Desk, check_revision, current, reload, resolve
+from engine.usecases.desk import Desk, check_revision, current, reload, require_whole, resolve
 from engine.usecases.drafts import gate, prepare
 from engine.usecases.remembering import topics_of
 from engine.usecases.tag_links import tag_memory
@@ -50,7 +50,7 @@ def edit(
     expected = expect_revision if expect_revision is not None else ref.revision
     if expected is None and by.is_owner:
         raise invalid("an edit states the revision that it read", f"write it as mem-{ref.id}@REVISION")
-    old = current(desk, by, ref)
+    old = require_whole(current(desk, by, ref))
     check_revision(old, expected)
     stand = standing(by.origin)
     if not may_override(stand.authority, old.authority):

@@ -60,7 +60,10 @@ def resolve(desk: Desk, by: Caller, text: str) -> Ref:
                     (text, text, stem, text, f"{stem}.md"),
                 )
             ]
-        visible = [m.id for m in load_memories(conn, found, bodies=False) if may_see(by, m)]
+        seen = [m for m in load_memories(conn, found, bodies=False) if may_see(by, m)]
+        # A name belongs to who weighs most: nobody takes one away from the owner by using it as well.
+        heaviest = [m for m in seen if m.authority == max(n.authority for n in seen)]
+        visible = [m.id for m in (heaviest if len(heaviest) == 1 else seen)]
         if ref is not None and found and by.is_owner:
             visible = found
     if not visible:
@@ -93,6 +96,17 @@ def current(desk: Desk, by: Caller, ref: Ref) -> Memory:
     if not found or not may_see(by, found[0]):
         raise not_found(f"mem-{ref.id}", "it may have been taken back; see `memdeck history`")
     return found[0]
+
+
+def require_whole(memory: Memory) -> Memory:
+    """Return a memory whose text is whole; raises internal when it is damaged, so that nobody builds on it (C41)."""
+    if memory.damaged:
+        raise MemdeckError(
+            "internal",
+            f"the text of mem-{memory.id} is damaged",
+            "`memdeck doctor` names the newest snapshot that is good",
+        )
+    return memory
 
 
 def reload(tx: Tx, memory_id: int, *, bodies: bool = True) -> Memory:

@@ -13,6 +13,7 @@ from engine.model.enums import Authority, Origin, ReviewKind, State
 from engine.model.errors import MemdeckError, invalid, not_found
 from engine.model.ids import require_ref
 from engine.model.memory import Caller, Memory, WriteResult
+from engine.rules.bitemporal import parse_when
 from engine.rules.textnorm import fold
 from engine.store.erase import erase_memory
 from engine.store.memories import set_state
@@ -158,8 +159,7 @@ def _own_forgotten(desk: Desk, by: Caller, text: str) -> Memory:
             " WHERE s.memory_id = ? AND s.op_to IS NULL",
             (ref.id,),
         ).fetchone()
-    archived = bool(found) and found[0].state is State.ARCHIVED and may_see(by, found[0])
-    if not found or not (archived or (row and row[0] == Origin.AGENT.value and row[1] == by.actor)):
+    if not found or not (row and row[0] == Origin.AGENT.value and row[1] == by.actor):
         raise MemdeckError(
             "not_found", f"mem-{ref.id} does not exist", "an agent can restore only what it forgot itself"
         )
@@ -199,7 +199,7 @@ def _bring_back(tx: Tx, memory: Memory) -> None:
 def match(desk: Desk, by: Caller, criteria: Mapping[str, str], *, how: str = "forget") -> MatchPlan:
     """List the current memories that meet every criterion, and a code that confirms this very set (T16).
 
-    No criterion, or one that matches nothing, matches no memory. `before` is UTC milliseconds as text.
+    No criterion, or one that matches nothing, matches no memory. `before` is a date as a person writes it.
     """
     unknown = [name for name in criteria if name not in CRITERIA]
     if unknown:
@@ -210,7 +210,7 @@ def match(desk: Desk, by: Caller, criteria: Mapping[str, str], *, how: str = "fo
     if not given:
         return MatchPlan("", (), 0, how)
     with desk.store.read() as conn:
-        where, values = _criteria_sql(given)
+        where, values = _criteria_sql(given, desk.store.clock.now_ms())
         ids = [
             r[0]
             for r in conn.execute(
@@ -227,7 +227,7 @@ def match(desk: Desk, by: Caller, criteria: Mapping[str, str], *, how: str = "fo
     return MatchPlan(confirm if refs else "", refs, len(refs), how)
 
 
-def _criteria_sql(given: Mapping[str, str]) -> tuple[str, list[object]]:
+def _criteria_sql(given: Mapping[str, str], now: int) -> tuple[str, list[object]]:
     parts, values = [], list[object]()
     for name, value in given.items():
         if name == "source":
@@ -240,10 +240,8 @@ def _criteria_sql(given: Mapping[str, str]) -> tuple[str, list[object]]:
             )
             values.append(fold(value))
         elif name == "before":
-            if not value.lstrip("-").isdigit():
-                raise invalid(f"before={value!r} is no time", "give a date such as 2026-11-01")
             parts.append("v.valid_from < ?")
-            values.append(int(value))
+            values.append(parse_when(value, now_ms=now)[0])
         else:
             # A subject may be the memory's own or that of one of its statements; the other two are statements only.
             own = " OR v.subject = ?" if name == "subject" else ""

@@ -27,7 +27,8 @@ from engine.store.rows import load_memories, load_versions, marks
 from engine.store.tag_lists import NOBODY, uses
 from engine.store.turns import event_of
 from engine.store.vocabulary import Vocabulary
-from engine.usecases.desk import Desk, may_see, resolve
+from engine.usecases.ageing import silent
+from engine.usecases.desk import Desk, may_see, require_whole, resolve
 
 MAX_LIMIT = 1000
 PARTS = ("body", "overview", "full", "history")
@@ -73,7 +74,7 @@ def read(
     if start_line < 1 or max_bytes < 1:
         raise invalid("start_line and max_bytes count from 1", "leave them out to read from the start")
     ref = resolve(desk, by, ref_text)
-    memory = get(desk, by, f"mem-{ref.id}", as_of)
+    memory = require_whole(get(desk, by, f"mem-{ref.id}", as_of))
     if ref.revision is not None and ref.revision != memory.revision and as_of.is_now:
         raise MemdeckError(
             "revision_changed",
@@ -171,6 +172,7 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
         chosen = selection.recall_selection(
             by, query.mode, flt, valid_ms=valid, known=known,
             moved=query.at_ms is not None or query.known_ms is not None, everywhere=query.everywhere or by.is_owner,
+            silent=silent(desk),
         )  # fmt: skip
         offset = _offset(query, by)
         where = Candidates(chosen.sql, chosen.values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +13,7 @@ from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Caller, Draft, Memory, WriteResult
 from engine.rules.authority import may_override
 from engine.store.facts import Added, add_facts, close_facts, close_reworded
+from engine.store.journal import cancelled
 from engine.store.memories import (
     Found,
     find_same,
@@ -54,11 +56,11 @@ def remember(
         check_revision(target, ref.revision)
     try:
         with desk.store.write(by, "remember", source=prepared.standing.source) as tx:
-            again = _answered(tx, by, key)
+            again = _answered(tx, by, key, _digest(tx, prepared, replaces, was))
             if again is not None:
                 raise _Repeated(again)
             result = _store(desk, tx, by, prepared, target, was)
-            _answer(tx, by, key, result)
+            _answer(tx, by, key, _digest(tx, prepared, replaces, was), result)
     except _Repeated as repeated:
         return repeated.result
     except MemdeckError as error:
@@ -76,24 +78,42 @@ class _Repeated(Exception):
         self.result = result
 
 
-def _answered(tx: Tx, by: Caller, key: str | None) -> WriteResult | None:
+def _digest(tx: Tx, prepared: Prepared, replaces: str | None, was: str) -> str:
+    """Return what a key stands for: the same request gives the same answer, another one is an error."""
+    return f"{fingerprint(tx, prepared.text, prepared.body).hex()}:{replaces or ''}:{was if replaces else ''}"
+
+
+def _answered(tx: Tx, by: Caller, key: str | None, digest: str) -> WriteResult | None:
+    """Return the answer that a key got before, unless what it did was taken back since.
+
+    Raises invalid_argument when the key was used for another request.
+    """
     if not key:
         return None
-    row = tx.conn.execute("SELECT answer FROM idempotency WHERE actor = ? AND key = ?", (by.actor, key)).fetchone()
-    if row is None:
+    row = tx.conn.execute(
+        "SELECT op, answer FROM idempotency WHERE actor = ? AND key = ?", (by.actor, _key(key))
+    ).fetchone()
+    if row is None or row[0] in cancelled(tx.conn):
         return None
-    stored = json.loads(row[0])
+    stored = json.loads(row[1])
+    if stored.pop("digest") != digest:
+        raise invalid("this key was used for another text", "take a new key for each thing to remember")
     return WriteResult(
         **{**stored, "notes": (*stored["notes"], "answered before: same key"), "warnings": tuple(stored["warnings"])}
     )
 
 
-def _answer(tx: Tx, by: Caller, key: str | None, result: WriteResult) -> None:
+def _answer(tx: Tx, by: Caller, key: str | None, digest: str, result: WriteResult) -> None:
     if key:
         tx.conn.execute(
-            "INSERT INTO idempotency (actor, key, op, at, answer) VALUES (?, ?, ?, ?, ?)",
-            (by.actor, key, tx.op, tx.at, json.dumps(result.__dict__, ensure_ascii=False)),
+            "INSERT OR REPLACE INTO idempotency (actor, key, op, at, answer) VALUES (?, ?, ?, ?, ?)",
+            (by.actor, _key(key), tx.op, tx.at, json.dumps({**result.__dict__, "digest": digest}, ensure_ascii=False)),
         )
+
+
+def _key(key: str) -> str:
+    """Return what is kept of a client's key: a client may put anything into it."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _store(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, target: Memory | None, was: str) -> WriteResult:
@@ -326,7 +346,9 @@ def _sight(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> None:
 def _replace(desk: Desk, tx: Tx, by: Caller, prepared: Prepared, target: Memory, was: str) -> WriteResult:
     now = reload(tx, target.id)
     check_revision(now, target.revision)
-    if now.state is not State.ACTIVE:
+    # What ends only later is still true; and what was wrong can be put right in what is over, too.
+    lasting = now.valid_to is not None and now.valid_to > tx.at
+    if now.state is not State.ACTIVE and not (now.state is State.SUPERSEDED and (lasting or was == "wrong")):
         where = f" by mem-{now.target}" if now.target else ""
         raise invalid(
             f"mem-{now.id} is {now.state.value}{where}",

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from engine.model.enums import OWNER_ORIGINS, Origin
-from engine.model.errors import MemdeckError, not_found
+from engine.model.errors import MemdeckError, invalid, not_found
 from engine.model.memory import Caller
 from engine.store.journal import cancelled
 from engine.store.rows import dump
@@ -101,7 +101,6 @@ def _can_be_split(left: Collection[str]) -> bool:
 def _last(conn: sqlite3.Connection, *, redo: bool) -> int:
     """Return the owner's newest operation that can be taken back, or (for redo) the undo that stands on top."""
     gone = cancelled(conn)
-    kinds = ", ".join(f"'{k}'" for k in (*sorted(FINAL_KINDS), "undo", "redo"))
     newest = conn.execute("SELECT max(op) FROM operations").fetchone()[0]
     if redo:
         for op, kind in conn.execute(
@@ -113,10 +112,20 @@ def _last(conn: sqlite3.Connection, *, redo: bool) -> int:
             if kind not in ("undo", "redo"):
                 break
         raise not_found("an undo to take back", "redo follows an undo directly")
-    for (op,) in conn.execute(
-        f"SELECT op FROM operations WHERE origin IN ({_OWNER}) AND kind NOT IN ({kinds}) AND op < ? ORDER BY op DESC",
+    final: tuple[int, str] | None = None
+    for op, kind in conn.execute(
+        f"SELECT op, kind FROM operations WHERE origin IN ({_OWNER}) AND kind NOT IN ('undo', 'redo') AND op < ?"
+        " ORDER BY op DESC",
         (newest,),
     ):
-        if op not in gone:
-            return int(op)
+        if op in gone:
+            continue
+        if kind not in FINAL_KINDS:
+            if final is None:
+                return int(op)
+            raise invalid(
+                f"the last thing you did, {final[1]} (operation {final[0]}), is final",
+                f"the snapshot made before it leads back; `memdeck undo {op}` takes back what you did before it",
+            )
+        final = final or (int(op), str(kind))
     raise not_found("an operation of yours to take back", "see `memdeck log` for what others did")

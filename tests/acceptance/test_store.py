@@ -111,7 +111,7 @@ def test_the_audit_file_has_a_line_for_each_change_and_no_text(desk: Desk, store
     text = (store / "audit.jsonl").read_text()
     first, second = map(json.loads, text.splitlines())
     assert (first["op"], first["kind"], first["channel"], first["source"]) == (1, "remember", "cli", "user")
-    assert "mem-1" in first["ids"] and "mem-1" in second["ids"] and "house" in first["topics"]
+    assert "mem-1" in first["ids"] and "mem-1" in second["ids"] and "topic-1" in first["topics"]
     assert first["fingerprints"] == second["fingerprints"] != []
     assert "zinc" not in text and "leaks" not in text
 
