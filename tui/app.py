@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from textual.command import CommandPalette
+from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.screen import Screen
 
@@ -18,6 +19,7 @@ from tui.actions import ACTIONS, TABS
 from tui.deck import OWNER, DeckScreen
 from tui.errors import explain
 from tui.flows import Flows
+from tui.guard import GUARD
 from tui.i18n import t
 from tui.keymap import FILE_NAME, load_keymap
 from tui.modals.help import HelpDialog
@@ -28,7 +30,7 @@ from tui.screens.memories import MemoriesScreen
 from tui.screens.settings import SettingsScreen
 from tui.screens.tags import TagsScreen
 from tui.screens.topics import TopicsScreen
-from tui.text import moment
+from tui.text import moment, visible_block
 from tui.widgets.bars import StatusLine
 from tui.work import Work
 
@@ -161,6 +163,10 @@ class MemdeckApp(Flows):
         for stack in self._screen_stacks.values():
             yield from (screen for screen in stack if isinstance(screen, DeckScreen) and screen.is_mounted)
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Let every line of every widget pass the guard, after Textual's own filters."""
+        return [*super().get_line_filters(), GUARD]
+
     # -- saying things ---------------------------------------------------------------------------------------------
 
     def say(self, text: str, *, undoable: bool = False, severity: Severity = "information") -> None:
@@ -170,7 +176,7 @@ class MemdeckApp(Flows):
         if severity == self._said == "information":
             self.clear_notifications()
         self._said = severity
-        self.notify(text, severity=severity, timeout=4 if severity == "information" else 8, markup=False)
+        self.notify(visible_block(text), severity=severity, timeout=4 if severity == "information" else 8, markup=False)
 
     def fail(self, error: MemdeckError) -> None:
         """Show a refusal of the engine in the owner's language."""

@@ -22,7 +22,7 @@ def edit_outside(app: App[Any], name: str, text: str) -> str:
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="memdeck-") as place:
         path = Path(place) / f"{name}.md"
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(text.encode("utf-8"))
         try:
             with app.suspend():
                 ended = subprocess.run([*command, str(path)], check=False)
@@ -35,6 +35,6 @@ def edit_outside(app: App[Any], name: str, text: str) -> str:
         if ended.returncode:
             raise invalid(f"{command[0]} ended with {ended.returncode}; nothing was changed", "")
         try:
-            return path.read_text(encoding="utf-8")
+            return path.read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError):
             raise invalid("the edited text cannot be read as UTF-8; nothing was changed", "") from None

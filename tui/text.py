@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
 
+from engine.rules import textnorm
+
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _BLOCK_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
@@ -32,6 +34,16 @@ def visible(text: str) -> str:
 def visible_block(text: str) -> str:
     """Return `text` with its lines and tabs kept, otherwise as `visible`."""
     return _safe(_BLOCK_CONTROL.sub(_mark, text.replace("\r\n", "\n"))).replace("\t", "    ")
+
+
+def editable(text: str) -> str:
+    """Return `text` for a text area: what would act on the terminal as pictures, all else, emoji too, as it is."""
+    return "\r\n".join(map(textnorm.visible, text.split("\r\n")))
+
+
+def editable_line(text: str) -> str:
+    """Return `text` for an input of one line, otherwise as `editable`."""
+    return " ".join(re.split("[\t\n]", textnorm.visible(text)))
 
 
 def _mark(found: re.Match[str]) -> str:

@@ -65,11 +65,11 @@ class MemoryVerbs(DeckScreen):
         except MemdeckError as error:
             self.deck.fail(error)
             return
-        if after == before:
+        was, now = _sentence_and_body(before), _sentence_and_body(after)
+        changes = {field: text for field, text in now.items() if text != was[field]}
+        if not changes:
             self.deck.say(t("screen.form.nothing"))
             return
-        first, _, rest = after.partition("\n")
-        changes = {"description": first.strip(), "body": rest.strip("\n")}
         self.write(
             lambda: self.deck.engine.edit(OWNER, memory.ref, changes),
             lambda result: self.deck.say(t("screen.form.saved", ref=result.ref), undoable=True),
@@ -181,3 +181,8 @@ class MemoryVerbs(DeckScreen):
             self.deck.say(t("app.copied", what=visible(text(memory).splitlines()[0][:60])))
 
         self.with_memory(copy)
+
+
+def _sentence_and_body(text: str) -> dict[str, str]:
+    first, _, rest = text.partition("\n")
+    return {"description": first.strip(), "body": rest.strip("\n")}

@@ -105,11 +105,16 @@ class Walk:
 
 @asynccontextmanager
 async def walking(
-    engine: Engine, *, size: tuple[int, int] = (120, 36), lang: str = "en", state: Path | None = None
+    engine: Engine,
+    *,
+    size: tuple[int, int] = (120, 36),
+    lang: str = "en",
+    state: Path | None = None,
+    toasts: bool = False,
 ) -> AsyncIterator[Walk]:
-    """Run the app without a terminal."""
+    """Run the app without a terminal; with `toasts` its messages are drawn as well."""
     app = MemdeckApp(engine, lang=lang, state_path=state)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=toasts) as pilot:
         walk = Walk(app, pilot)
         await walk.settle()
         yield walk

@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from tui.i18n import t
-from tui.text import visible
+from tui.text import editable_line, visible, visible_block
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Dialog(ModalScreen[T], Generic[T]):
     def compose(self) -> ComposeResult:
         """Draw the box."""
         with Vertical(classes="dialog"):
-            yield Static(self._title, classes="dialog-title", markup=False)
+            yield Static(visible_block(self._title), classes="dialog-title", markup=False)
             yield from self.box()
 
     def action_leave(self) -> None:
@@ -66,7 +66,7 @@ class ConfirmDialog(Dialog[bool]):
 
 
 class PromptDialog(Dialog[str]):
-    """A question for one line of text; enter gives it, possibly empty."""
+    """A question for one line of text; enter gives it, possibly empty, and untouched as it was."""
 
     def __init__(self, title: str, value: str = "", *, hint: str = "", placeholder: str = "") -> None:
         super().__init__(title)
@@ -76,12 +76,13 @@ class PromptDialog(Dialog[str]):
 
     def box(self) -> ComposeResult:
         """Yield the input and what may be typed."""
-        yield Input(self._value, placeholder=self._placeholder, select_on_focus=False, max_length=4000)
+        shown, placeholder = editable_line(self._value), visible(self._placeholder)
+        yield Input(shown, placeholder=placeholder, select_on_focus=False, max_length=4000)
         yield Static(self._hint or t("app.dialog.enter_esc"), classes="dialog-keys", markup=False)
 
     @on(Input.Submitted)
     def _given(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value.strip())
+        self.dismiss(self._value if event.value == editable_line(self._value) else event.value.strip())
 
 
 class TypedConfirmDialog(Dialog[bool]):
@@ -92,7 +93,7 @@ class TypedConfirmDialog(Dialog[bool]):
 
     def __init__(self, title: str, words: str) -> None:
         super().__init__(title)
-        self._words = words
+        self._words = visible(words)
 
     def box(self) -> ComposeResult:
         """Yield what to type and where."""

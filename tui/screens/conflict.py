@@ -19,7 +19,7 @@ from tui.deck import OWNER, DeckScreen
 from tui.diff import difference
 from tui.fields import Merged
 from tui.i18n import t
-from tui.text import visible_block
+from tui.text import visible, visible_block
 from tui.widgets.bars import StatusLine
 from tui.widgets.row_table import Cell, RowTable
 
@@ -60,7 +60,8 @@ class ConflictScreen(DeckScreen):
     def body(self) -> Iterable[Widget]:
         """Return what happened, the fields, and the three texts of the chosen one."""
         who, revision = self._theirs.actor, self._theirs.revision
-        yield Static(t("screen.conflict.title", who=who, revision=revision), id="title", markup=False)
+        title = t("screen.conflict.title", who=visible(who), revision=revision)
+        yield Static(title, id="title", markup=False)
         with Container(id="main"):
             yield FieldTable(id="conflict-fields")
             with VerticalScroll(id="changes", can_focus=False):

@@ -15,7 +15,7 @@ from engine.model.memory import Memory, WriteResult
 from tui import fields
 from tui.deck import OWNER, DeckScreen
 from tui.i18n import has, t
-from tui.text import visible
+from tui.text import editable, editable_line, visible
 
 LINES = ("description", "name", "subject", "topics", "tags", "aliases", "valid_from", "valid_to")
 """Fields of one line."""
@@ -50,6 +50,7 @@ class FormScreen(DeckScreen):
         self._base = base
         self._saved = False
         self._draft_key = f"mem-{base.id}" if base else "new"
+        self._filled: dict[str, tuple[str, str]] = {}
 
     def body(self) -> Iterable[Widget]:
         """Return one line per field and the text below."""
@@ -88,21 +89,28 @@ class FormScreen(DeckScreen):
         self.query_one("#description").focus()
 
     def _fill(self, texts: dict[str, str]) -> None:
+        """Show the texts so that none acts on the terminal, and keep what each stands for."""
         for field in LINES:
-            self.query_one(f"#{field}", Input).value = texts[field]
+            line = self.query_one(f"#{field}", Input)
+            line.value = editable_line(texts[field])
+            self._filled[field] = line.value, texts[field]
         if texts["type"]:
             self.query_one("#type", Select).value = texts["type"]
         if texts["baseline"]:
             self.query_one("#baseline", Select).value = "yes"
-        self.query_one("#body", TextArea).text = texts["body"]
+        body = self.query_one("#body", TextArea)
+        body.text = editable(texts["body"])
+        self._filled["body"] = body.text, texts["body"]
 
     def texts(self) -> dict[str, str]:
-        """Return every field as it stands in the form."""
+        """Return every field as it stands in the form; one that was not touched as it is stored."""
         texts = {field: self.query_one(f"#{field}", Input).value for field in LINES}
         for field in ("type", "baseline"):
             chosen = self.query_one(f"#{field}", Select).value
             texts[field] = chosen if isinstance(chosen, str) else ""
         texts["body"] = self.query_one("#body", TextArea).text
+        for field, (shown, stored) in self._filled.items():
+            texts[field] = stored if texts[field] == shown else texts[field]
         return texts
 
     def store_changed(self) -> None:

@@ -328,7 +328,8 @@ class ReviewScreen(DeckScreen):
     def _edit(self, item: ReviewItem, memory: Memory) -> None:
         def run(text: str | None) -> None:
             if text:
-                self._decide(Verb.ACCEPT, [item.id], changes={"description": text})
+                changes = {"description": text} if text != memory.description else None
+                self._decide(Verb.ACCEPT, [item.id], changes=changes)
 
         self.app.push_screen(PromptDialog(t("review.edit"), memory.description), run)
 
