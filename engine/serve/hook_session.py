@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import time
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from engine.model.clock import clock_from_env
 from engine.model.enums import Origin
+from engine.model.ids import PROOF_SESSION
 from engine.model.memory import Caller
 from engine.serve.hook_events import Event, Moment
 from engine.serve.workspace import workspace_of
 from engine.settings import CONFIG_NAME, Settings
 from engine.store.connection import Store
 from engine.store.ephemeral import LOCK_WAIT_MS, Backlog
-from engine.usecases.contexts import context, reset_session
 from engine.usecases.desk import Desk, stored_settings
 
 FRESH = ("clear", "compact")
@@ -33,10 +30,7 @@ class HookSession:
 
     def __init__(self, place: Path) -> None:
         """Open the store in a directory; raises MemdeckError."""
-        store = Store.open(place, clock=clock_from_env(trusted=False), read_only=True)
-        settings = Settings(lambda: stored_settings(store), env=os.environ, config_path=place / CONFIG_NAME)
-        self._desk = Desk(store, settings, Backlog(store.path, store.lock.path, delay_s=None))
-        self._turn: tuple[Event, Caller] | None = None
+        self._desk = _open(place)
 
     def __enter__(self) -> HookSession:
         return self
@@ -49,9 +43,12 @@ class HookSession:
     def pack(self, event: Event, workspace: str = "", *, most_chars: int | None = None) -> str:
         """Return the text to inject at an event, empty for none."""
         by = Caller(Origin.AGENT, event.agent, session=event.session, workspace=_workspace(event, workspace))
-        self._turn = (event, by)
+        if event.moment in (Moment.PROMPT, Moment.ANSWER):
+            self._take_turn(event, by)
         if event.moment is Moment.ANSWER:
             return ""
+        from engine.usecases.contexts import context, reset_session  # what an answer never needs
+
         if event.moment is Moment.COMPACTED or event.source in FRESH:
             reset_session(self._desk, by)
         elif event.source == "resume":
@@ -62,31 +59,31 @@ class HookSession:
         return context(self._desk, by, event.question, most_chars=most_chars if prompt else None).text
 
     def count(self, left_ms: int) -> None:
-        """Write ledger, numbers and, where turns are on, the turn in what is left of the process's time (W68).
-
-        The question is written only when there is plenty.
-        """
-        ends = time.monotonic() + left_ms / 1000
+        """Write ledger and numbers in what is left of the process's time; the question only when there is plenty."""
         if left_ms < QUESTION_MS:
             self._desk.backlog.drop_questions()
         if left_ms > 0:
             self._desk.backlog.flush(min(left_ms, LOCK_WAIT_MS))
-        if self._turn and self._turn[0].moment in (Moment.PROMPT, Moment.ANSWER):
-            self._capture(*self._turn, int((ends - time.monotonic()) * 1000))
 
-    def _capture(self, event: Event, by: Caller, left_ms: int) -> None:
-        if left_ms <= 0 or by.session is None or not self._desk.settings.flag("turns.enabled"):
+    def _take_turn(self, event: Event, by: Caller) -> None:
+        """Have the turn written aside where turns are switched on (W68).
+
+        That begins before the answer is thought of, as a busy machine may leave no time after it.
+        """
+        if by.session in (None, PROOF_SESSION) or not self._desk.settings.flag("turns.enabled"):
             return
-        from engine.usecases.capturing import capture_answer, capture_prompt  # most hooks never need it
+        from engine.serve.hook_turn import write_aside  # most hooks never need it
 
-        reading = self._desk.store
-        with closing(Store.open(reading.directory, clock=reading.clock)) as store:
-            store.lock.deadline_ms = left_ms
-            desk = replace(self._desk, store=store)
-            if event.moment is Moment.PROMPT:
-                capture_prompt(desk, by, event.question)
-            else:
-                capture_answer(desk, by, event.answer)
+        store = self._desk.store
+        store.close()
+        write_aside(store.directory, event, by)
+        self._desk = _open(store.directory)
+
+
+def _open(place: Path) -> Desk:
+    store = Store.open(place, clock=clock_from_env(trusted=False), read_only=True)
+    settings = Settings(lambda: stored_settings(store), env=os.environ, config_path=place / CONFIG_NAME)
+    return Desk(store, settings, Backlog(store.path, store.lock.path, delay_s=None))
 
 
 def _workspace(event: Event, named: str) -> str | None:
