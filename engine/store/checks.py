@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.model.records import Finding
 from engine.store import mentions, postings, tags
-from engine.store.failures import read_uri
+from engine.store.failures import is_refused_writing, read_uri
 from engine.store.rows import checksum, damaged_texts, index_entry
 from engine.store.schema import JOURNALLED, VERSIONS
 from engine.store.snapshots import list_snapshots, verify_snapshot
@@ -178,10 +178,26 @@ def rebuild_index(store: Store) -> int:
 
 
 def is_damaged(path: Path) -> str:
-    """Return what is wrong with a database file that cannot be opened as a store; empty when it can be read."""
+    """Return what is wrong with a database file that cannot be opened as a store; empty when it can be read.
+
+    A file that only cannot be written is read as it stands, as a reader does. Without its log it would be judged
+    unfairly: that the log cannot be read in is what opening the store says.
+    """
     try:
-        with closing(sqlite3.connect(read_uri(path), uri=True)) as conn:
-            answer = conn.execute("PRAGMA quick_check(1)").fetchone()[0]
-            return "" if answer == "ok" else str(answer)
+        return _quick_answer(path, immutable=False)
+    except sqlite3.DatabaseError as error:
+        if not is_refused_writing(error):
+            return str(error)
+    wal = Path(f"{path}-wal")
+    if wal.exists() and wal.stat().st_size:
+        return ""
+    try:
+        return _quick_answer(path, immutable=True)
     except sqlite3.DatabaseError as error:
         return str(error)
+
+
+def _quick_answer(path: Path, *, immutable: bool) -> str:
+    with closing(sqlite3.connect(read_uri(path, immutable=immutable), uri=True)) as conn:
+        answer = conn.execute("PRAGMA quick_check(1)").fetchone()[0]
+    return "" if answer == "ok" else str(answer)

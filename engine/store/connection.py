@@ -15,7 +15,7 @@ from typing import Self
 from engine.model.clock import Clock, SystemClock
 from engine.model.errors import MemdeckError
 from engine.model.memory import Caller
-from engine.store.failures import read_uri, translated
+from engine.store.failures import is_refused_writing, read_uri, translated
 from engine.store.locking import WriteLock
 from engine.store.migrations import LATEST, migrate, schema_of
 from engine.store.schema import APPLICATION_ID
@@ -84,7 +84,7 @@ class Store:
                 raise
             self.read_only = True
         except sqlite3.OperationalError as error:
-            if not _is_refused_writing(error) or not self.path.exists():
+            if not is_refused_writing(error) or not self.path.exists():
                 raise
             self._drop_writer()
             self.read_only = True
@@ -105,7 +105,7 @@ class Store:
         try:
             version = self._version_to_read()
         except sqlite3.OperationalError as error:
-            if not _is_refused_writing(error):
+            if not is_refused_writing(error):
                 raise
             wal = Path(f"{self.path}-wal")
             if wal.exists() and wal.stat().st_size:
@@ -315,12 +315,6 @@ def _is_store(conn: sqlite3.Connection, path: Path) -> bool:
     if version > LATEST:
         raise _newer(version)
     return bool(application)
-
-
-def _is_refused_writing(error: sqlite3.Error) -> bool:
-    """Tell whether SQLite could not do it because the file or its directory cannot be written."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    return code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 
 
 def _newer(version: int) -> MemdeckError:

@@ -65,6 +65,12 @@ def _translate(error: sqlite3.Error, path: Path) -> MemdeckError:
     return MemdeckError("internal", text, "run `memdeck doctor`")
 
 
+def is_refused_writing(error: sqlite3.Error) -> bool:
+    """Tell whether SQLite could not do it because the file or its directory cannot be written."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+
+
 def _is_full(path: Path) -> bool:
     """Tell whether the disk has no room; SQLite often says only that it could not read or write."""
     try:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.facade import Engine, open_engine
+from engine.facade import Engine, examine_store, open_engine
 from engine.model.clock import FixedClock
 from engine.model.errors import MemdeckError
 from engine.store import migrations, schema
@@ -235,6 +235,7 @@ def test_a_read_only_directory_is_read(engine: Engine, read_only: Callable[[], P
     put(engine, "Written before the door closed")
     engine.close()
     place = read_only()
+    assert examine_store(place) == []
     with open_engine(place, env={}) as reader:
         assert reader.read_only and found(reader, "door closed", agent()) == [1]
         assert {f.check for f in reader.doctor() if f.level == "error"} == set()
@@ -257,8 +258,21 @@ def test_a_read_only_directory_of_a_live_store_is_read_as_it_is(
     put(engine, "Still in the write-ahead log")
     assert (store_dir / "memory.db-wal").stat().st_size
     place = read_only()
+    assert examine_store(place) == []
     with open_engine(place, env={}) as reader:
         assert found(reader, "write-ahead log", agent()) == [1]
+
+
+def test_a_damaged_store_is_called_damaged_where_nothing_can_be_written_too(
+    engine: Engine, store_dir: Path, read_only: Callable[[], Path]
+) -> None:
+    put(engine, "Written before the damage")
+    engine.close()
+    data = bytearray((store_dir / "memory.db").read_bytes())
+    data[4096 : 4096 * 4] = b"\xff" * (4096 * 3)
+    (store_dir / "memory.db").write_bytes(data)
+    (finding,) = examine_store(read_only())
+    assert (finding.level, finding.check) == ("error", "database")
 
 
 def test_a_log_that_cannot_be_read_in_is_not_passed_over(
@@ -275,6 +289,7 @@ def test_a_log_that_cannot_be_read_in_is_not_passed_over(
     for path in copy.iterdir():
         shutil.copy(path, store_dir / path.name)
     place = read_only()
+    assert examine_store(place) == []
     with pytest.raises(MemdeckError) as refused:
         open_engine(place, env={})
     assert refused.value.code == "read_only" and "open the store once" in refused.value.hint
