@@ -32,6 +32,7 @@ from tui.screens.tags import TagsScreen
 from tui.screens.topics import TopicsScreen
 from tui.text import moment, visible_block
 from tui.widgets.bars import StatusLine
+from tui.words import few
 from tui.work import Work
 
 if TYPE_CHECKING:
@@ -213,11 +214,11 @@ class MemdeckApp(Flows):
 
     def undone(self, result: UndoResult) -> None:
         """Say what was taken back."""
-        self.say(t("app.undone", op=", ".join(map(str, result.undone))))
+        self.say(t("app.undone", op=few(result.undone)))
         self.look()
 
     def _redone(self, result: UndoResult) -> None:
-        self.say(t("app.redone", op=", ".join(map(str, result.undone))))
+        self.say(t("app.redone", op=few(result.undone)))
         self.look()
 
     def restored(self, report: Restored) -> None:

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.model.enums import Origin
 from tui.i18n import has, t
+
+FEW = 8
+"""So many names are listed in one line; the others are counted."""
+
+
+def few(names: Sequence[object]) -> str:
+    """Return names on one line: the first ones, and how many more there are."""
+    shown = ", ".join(map(str, names[:FEW]))
+    return t("app.few", names=shown, n=len(names) - FEW) if len(names) > FEW else shown
 
 
 def door(origin: Origin) -> str:

@@ -32,6 +32,15 @@ def test_an_import_is_taken_back_as_a_whole(memdeck) -> None:
     assert memdeck("do", "counts").json["memories"] == 0
 
 
+def test_taking_back_much_says_how_much_not_each(memdeck, tmp_path: Path) -> None:
+    for number in range(300):
+        (tmp_path / f"note-{number}.md").write_text(f"# Lamp {number}\n\nLamp {number} stands in room {number}.\n")
+    report = memdeck("import", str(tmp_path), "--json").json
+    for ran in (memdeck("undo", "--run", report["run"]), memdeck("redo")):
+        assert "mem-1, mem-2" in ran.out and "292" in ran.out
+        assert len(ran.out) < 300
+
+
 def test_the_report_of_an_import_names_file_and_line(memdeck) -> None:
     shown = memdeck("import", str(CASES / "odd")).out
     assert "secrets_in_body.md:" in shown

@@ -11,6 +11,8 @@ from engine.model.records import Change, Operation
 from tui.commands import base
 from tui.commands.base import flat, t
 from tui.commands.times import local
+from tui.commands.waiting import waiting
+from tui.words import few
 
 if TYPE_CHECKING:
     from engine.facade import UndoResult
@@ -98,7 +100,8 @@ def undo_command(op: int | None, run: str | None, rest: bool) -> None:
         raise click.UsageError(t("cli.undo.op_or_run"))
     by = base.require_owner()
     with base.opened() as engine:
-        result = engine.undo(by, op, run=run, rest=rest)
+        with waiting(t("cli.undo.working")):
+            result = engine.undo(by, op, run=run, rest=rest)
         base.answer(result, undo_lines(result))
 
 
@@ -107,13 +110,13 @@ def redo_command() -> None:
     """Bring back what the last undo took back."""
     by = base.require_owner()
     with base.opened() as engine:
-        result = engine.redo(by)
+        with waiting(t("cli.redo.working")):
+            result = engine.redo(by)
         base.answer(result, undo_lines(result))
 
 
 def undo_lines(result: UndoResult) -> Iterator[str]:
     """Show which operations were taken back, what that touched, and what was left as it is."""
-    undone = ", ".join(map(str, result.undone))
-    yield t("cli.undo.done", op=result.op, undone=undone, objects=", ".join(result.objects) or "-")
+    yield t("cli.undo.done", op=result.op, undone=few(result.undone), objects=few(result.objects) or "-")
     if result.left:
-        yield t("cli.undo.left", objects=", ".join(result.left))
+        yield t("cli.undo.left", objects=few(result.left))

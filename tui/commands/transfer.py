@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -13,24 +11,10 @@ from engine.model.records import ImportReport
 from tui.commands import base
 from tui.commands.base import flat, t
 from tui.commands.care import confirmed
+from tui.commands.waiting import progress
 
 MANY_PROBLEMS = 50
 """How many problems the human report lists; --json lists all."""
-
-
-@contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Yield a function that is told (done, in all), drawn as a bar where stderr is a terminal."""
-    if not sys.stderr.isatty() or base.options().json:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, in_all: bar.update(task, completed=done, total=in_all)
 
 
 def format_and_path(arguments: tuple[str, ...]) -> tuple[str | None, str]:
