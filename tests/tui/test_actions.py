@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tui import actions, i18n
 from tui.actions import ACTIONS, SCREENS, on_screen, shown_key, wide_twins
 from tui.keymap import TERMINAL_KEYS, check_keymap, load_keymap
-from tui.keysheet import key_sheet
+from tui.keysheet import BEGIN, END, key_sheet
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -127,3 +129,10 @@ def test_every_call_of_an_action_is_a_method_of_the_engine():
 
     for action in ACTIONS.values():
         assert all(hasattr(Engine, name) for name in action.call.split()), action.id
+
+
+def test_the_key_sheet_of_the_readme_is_current():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert readme.count(BEGIN) == readme.count(END) == 1
+    shown = readme.partition(BEGIN)[2].partition(END)[0]
+    assert shown.strip() == key_sheet().strip(), "put the output of `python -m tui.keysheet en` into README.md"

@@ -336,7 +336,8 @@ async def test_a_tag_shows_its_relations_and_proposed_merges_wait_at_its_tab(des
         await walk.press("5", "slash")
         await walk.type("部署")
         await walk.settle()
-        assert [(line.node.name, line.level) for line in walk.screen.graph.lines] == [("部署", None), ("生产", "related")]
+        drawn = [(line.node.name, line.level) for line in walk.screen.graph.lines]
+        assert drawn == [("部署", None), ("生产", "related")]
         desk.engine.propose_tag_merge(CLAUDE, ["生产"], "部署", reason="the same")
         await walk.settle(0.7)
         assert "5 Tags 2 !1" in str(walk.screen.query_one("#tab-bar").render())
