@@ -17,6 +17,7 @@ from engine.model.enums import Mode, Origin, ReviewKind, TagStatus
 from engine.model.errors import MemdeckError, invalid
 from engine.model.graph import ArchivedFact, FactConflict, GraphResult, Introspection
 from engine.model.memory import NOW, AsOf, Caller, Draft, Filter, Memory, Page, RecallPage, RecallQuery, WriteResult
+from engine.model.receipts import DormantMemory
 from engine.model.records import (
     Change,
     ContextPack,
@@ -54,6 +55,7 @@ from engine.store.restore import Restored
 from engine.store.rows import dump
 from engine.store.schema import SETTINGS
 from engine.usecases import (
+    ageing,
     capturing,
     care,
     changing,
@@ -411,6 +413,18 @@ class Engine:
     def report_use(self, by: Caller, refs: Sequence[str]) -> int:
         """Count memories that an agent says it made use of (S43)."""
         return using.report_use(self._desk, by, refs)
+
+    def report_feedback(self, by: Caller, ref: str, word: str) -> str:
+        """Keep what became of a memory: confirmed, partial, ignored or rejected; the owner's `reset` takes it back."""
+        return using.report_feedback(self._desk, by, ref, word)
+
+    def feedback(self, by: Caller) -> dict[int, str]:
+        """Return what is kept of memories so, the newest memory first (W37)."""
+        return using.feedback(self._desk, by)
+
+    def dormant(self, by: Caller, limit: int = 100) -> list[DormantMemory]:
+        """Return the memories that nobody has touched for long, each with the reason (C4, R8)."""
+        return ageing.dormant(self._desk, by, limit)
 
     def usage(self, ids: Sequence[int]) -> dict[int, MemoryUse]:
         """Return how often memories were injected, read, used and recalled (S43)."""

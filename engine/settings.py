@@ -93,6 +93,8 @@ SCHEMA: Mapping[str, Setting] = {
         _int("context.max_chars", 1500, 200, 20000, "reading"),
         _int("context.stale_days", 1, 0, 365, "reading"),
         _int("context.session_bytes", 61440, 4096, 524288, "reading"),
+        _choice("ageing.policy", "report", ("off", "report", "auto"), "ageing"),
+        _int("ageing.dormant_after_days", 180, 1, 36500, "ageing"),
         _bool("turns.enabled", False, "turns"),
         _bool("turns.keep_text", True, "turns"),
         _int("snapshots.keep_auto", 5, 1, 50, "store"),

@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     """What a question came to: what qualifies, what does past the cap, what does not, and the scores for a log.
 
     `matches` counts all memories that share a word with the question; `archived` those that would qualify if they
-    were not archived, asked only when nothing else does.
+    were not archived, asked only when nothing else does; `dormant` those that would if they were not dormant.
     """
 
     found: tuple[Candidate, ...] = ()
@@ -39,6 +39,7 @@ class Choice(NamedTuple):
     matches: int = 0
     scores: tuple[tuple[int, float], ...] = ()
     archived: int = 0
+    dormant: int = 0
 
 
 class _Judged(NamedTuple):
@@ -61,10 +62,12 @@ def choose(
     threshold: float,
     most: int,
     expand: bool = False,
+    dormant: Selection | None = None,
 ) -> Choice:
     """Return at most `most` memories that cover at least `threshold` of the question, best first.
 
     A topic that the question names brings its other memories along (C20); with `expand` so do those of the hits (C18).
+    `dormant` selects what is passed over for its age; how much of it would qualify is counted.
     """
     if len(question.strip()) < SHORTEST_QUESTION:
         return Choice()
@@ -83,6 +86,7 @@ def choose(
     if not found and cues.asks_own_history(question):
         _, old = _judge(conn, question, choosing(Mode.ARCHIVED, Filter()), now_ms, threshold)
         archived = sum(j.qualifies for j in old)
+    asleep = _judge(conn, question, dormant, now_ms, threshold)[1] if dormant else []
     taken = {c.memory.id for c in found}
     return Choice(
         found=tuple(found[:most]),
@@ -95,6 +99,7 @@ def choose(
         matches=matches,
         scores=tuple((j.memory.id, round(j.share, 4)) for j in judged),
         archived=archived,
+        dormant=sum(j.qualifies for j in asleep),
     )
 
 

@@ -73,6 +73,7 @@ class Material(NamedTuple):
     beyond: Sequence[Memory] = ()
     below: Sequence[LeftOut] = ()
     archived: int = 0
+    dormant: int = 0
     place: str = "global"
     providers: Mapping[str, Provider] = MappingProxyType({})
 

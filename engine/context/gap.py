@@ -19,7 +19,8 @@ class Gap(NamedTuple):
     """What a pack leaves out: notes that match and were not shown, best first, and how many of them for budget.
 
     `asked` is true when nothing matched although somebody asks after their own history; `archived` counts what would
-    match among archived memories; `place` says where was looked.
+    match among archived memories, `dormant` what would among those that strict recall passes over (R8); `place` says
+    where was looked.
     """
 
     left_out: Sequence[Memory]
@@ -27,6 +28,7 @@ class Gap(NamedTuple):
     asked: bool = False
     archived: int = 0
     place: str = "global"
+    dormant: int = 0
 
 
 def card(gap: Gap) -> str:
@@ -37,7 +39,9 @@ def card(gap: Gap) -> str:
         count = f"{len(gap.left_out)} more matching note{'s' if len(gap.left_out) > 1 else ''}"
         budget = f", {gap.for_budget} for budget" if gap.for_budget else ""
         action = f" [mem-{best.id}]. Next: read mem-{best.id}, or recall with your own words.\n"
-        return _within(f"{HEADING}{count}{budget} ({place}). Best: ", _clue(best), action)
+        return _within(f"{HEADING}{count}{budget} ({place}). Best: ", _clue(best), action + _dormant(gap.dormant))
+    if gap.dormant:
+        return _within(f"{HEADING}{_dormant(gap.dormant)}", "", "")
     if not gap.asked:
         return ""
     if gap.archived:
@@ -45,6 +49,13 @@ def card(gap: Gap) -> str:
         return _within(f"{HEADING}0 current notes match ({place}); {found}. Next: recall with mode=archived.\n", "", "")
     hint = "Next: recall with other words; if that finds it, add your words to the note as an alias."
     return _within(f"{HEADING}0 notes match ({place}). {hint}\n", "", "")
+
+
+def _dormant(count: int) -> str:
+    if not count:
+        return ""
+    matches = "note matches" if count == 1 else "notes match"
+    return f"{count} dormant {matches}, untouched for long. Next: recall with mode=associative.\n"
 
 
 def signature(text: str) -> str:

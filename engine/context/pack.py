@@ -119,7 +119,9 @@ def _add_gap(draft: Draft, ledger: Ledger | None) -> None:
     missing = [c.memory for c in material.found if c.memory.id in draft.for_budget]
     draft.leave(material.beyond, "number", f"> {limits.memories}")
     asked = not material.found and cues.asks_own_history(material.question)
-    card = gap.card(gap.Gap([*missing, *material.beyond], len(missing), asked, material.archived, material.place))
+    card = gap.card(
+        gap.Gap([*missing, *material.beyond], len(missing), asked, material.archived, material.place, material.dormant)
+    )
     size = len(card.encode())
     if ledger is not None:
         full = ledger.card_bytes + size > budget.pools(limits.session_bytes).card

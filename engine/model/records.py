@@ -179,10 +179,14 @@ class SessionUse:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """How often a memory was injected, read, reported as used and recalled; kept apart, never ranked by (S43)."""
+    """How often a memory was injected, read, reported as used and recalled; kept apart, never ranked by (S43).
+
+    `feedback` is what became of it last: confirmed, partial, ignored, rejected or empty; that alone counts (R10, W37).
+    """
 
     injected: int = 0
     read: int = 0
     used: int = 0
     recalls: int = 0
     last_recall_ms: int | None = None
+    feedback: str = ""

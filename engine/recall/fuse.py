@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.model.enums import Channel
@@ -19,6 +19,7 @@ from engine.recall.graph import Trace, has_facts, trace
 from engine.recall.statements import View
 from engine.recall.tags import NO_CUE, Cue, TagHit, match_cue
 from engine.recall.text import Ranking, TextHit, TextResult, rank_text, search_text, text_hits
+from engine.store.ephemeral import confirmed_versions
 from engine.store.vocabulary import Vocabulary
 
 GRAPH_SHARE = 0.25
@@ -26,6 +27,9 @@ GRAPH_SHARE = 0.25
 
 TAGS_SHARE = 0.2
 """What a card with all tags of the question gains, as a share of the best text score."""
+
+CONFIRMED, CONFIRMED_SHARE = 0.2, 0.1
+"""What a confirmed memory gains: so much of its own score (W37), at most such a share of the best text score."""
 
 COMMON_TAG = 400
 """A tag that more cards carry tells too little to change an order."""
@@ -48,6 +52,25 @@ def search(
     `known` is the operation at which statements were known (None = now), `now_ms` the moment that is asked about, `cue`
     what the question says of tags.
     """
+    if query.channel is Channel.TEXT:
+        return search_text(conn, query.text, where=where, limit=query.limit, offset=offset, now_ms=now_ms)
+    voices = voices_of(conn, query, where=where, known=known, now_ms=now_ms, cue=cue)
+    if query.channel is not Channel.FUSED:
+        found = [hit for voice in voices for hit in voice.hits]
+        return TextResult(len(found), tuple(found[offset : offset + query.limit]))
+    ranking = fused(conn, query.text, voices, where=where, now_ms=now_ms)
+    said: dict[int, list[str]] = defaultdict(list)
+    for voice in voices:
+        for hit in voice.hits:
+            said[hit.vid].append(hit.why)
+    hits = text_hits(conn, ranking, query.limit, offset)
+    return TextResult(ranking.count, tuple(replace(hit, why="; ".join(said.get(hit.vid, ()))) for hit in hits))
+
+
+def voices_of(
+    conn: sqlite3.Connection, query: RecallQuery, *, where: Candidates, known: int | None, now_ms: int, cue: Cue
+) -> list[Voice]:
+    """Return what the channels beside the text find that the query listens to."""
     alone = query.channel is not Channel.FUSED
     voices: list[Voice] = []
     if query.channel in (Channel.GRAPH, Channel.FUSED) and has_facts(conn):
@@ -60,21 +83,22 @@ def search(
             most=None if alone else COMMON_TAG,
         )  # fmt: skip
         voices.append(Voice("tags", TAGS_SHARE, tuple(_tag_hit(hit) for hit in match.hits)))
-    if query.channel in (Channel.GRAPH, Channel.TAGS):
-        found = [hit for voice in voices for hit in voice.hits]
-        return TextResult(len(found), tuple(found[offset : offset + query.limit]))
-    voices = [voice for voice in voices if voice.hits]
-    if not voices:
-        return search_text(conn, query.text, where=where, limit=query.limit, offset=offset, now_ms=now_ms)
-    ranking = rank_text(conn, query.text, where=where, now_ms=now_ms)
+    return [voice for voice in voices if voice.hits]
+
+
+def fused(conn: sqlite3.Connection, text: str, voices: Sequence[Voice], *, where: Candidates, now_ms: int) -> Ranking:
+    """Return the ranking of the text with what the other voices and confirmations add to it (R10)."""
+    ranking = rank_text(conn, text, where=where, now_ms=now_ms)
     best = ranking.head[0][0] if ranking.head else 0.0
-    said: dict[int, list[str]] = defaultdict(list)
     for voice in voices:
         ranking = add_channel(ranking, voice.name, {hit.vid: hit.score for hit in voice.hits}, voice.share, best=best)
-        for hit in voice.hits:
-            said[hit.vid].append(hit.why)
-    hits = text_hits(conn, ranking, query.limit, offset)
-    return TextResult(ranking.count, tuple(replace(hit, why="; ".join(said.get(hit.vid, ()))) for hit in hits))
+    scores = {vid: score for score, vid in ranking.head if score > 0}
+    confirmed = confirmed_versions(conn, scores)
+    if not confirmed or best <= 0:
+        return ranking
+    most = CONFIRMED_SHARE * best
+    strengths = {vid: CONFIRMED * scores[vid] / most for vid in confirmed}
+    return add_channel(ranking, "feedback", strengths, CONFIRMED_SHARE, best=best)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ import math
 RECALL_RATE = 0.05
 """Loss per day in ranking; the half-life is 13.86 days (W36)."""
 
+DAY_MS = 86_400_000
+
 ACTIVATION_HALF_LIFE_HOURS = 168.0
 """Half-life of a memory that was never recalled (C4)."""
 

@@ -15,6 +15,7 @@ from typing import Self
 from engine.model.clock import Clock, SystemClock
 from engine.model.errors import MemdeckError
 from engine.model.memory import Caller
+from engine.rules.decay import longevity
 from engine.store.failures import is_refused_writing, read_uri, translated
 from engine.store.locking import WriteLock
 from engine.store.migrations import LATEST, migrate, schema_of
@@ -149,6 +150,7 @@ class Store:
         conn.execute("PRAGMA query_only = ON")
         conn.execute("PRAGMA cache_size = -8000")
         conn.execute("PRAGMA temp_store = MEMORY")
+        conn.create_function("longevity", 1, longevity, deterministic=True)
         return conn
 
     @contextmanager

@@ -67,13 +67,14 @@ class Question(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """How often a memory was injected, read, used and recalled, and when it was recalled last (S43)."""
+    """How often a memory was injected, read, used and recalled, when last, and what became of it (S43, W37)."""
 
     injected: int = 0
     read: int = 0
     used: int = 0
     recalls: int = 0
     last_recall: int | None = None
+    feedback: str | None = None
 
 
 _LEDGER = "session, actor, workspace, at, packs, tokens, body_bytes, card_bytes, core, baseline, signature, cards"
@@ -99,11 +100,38 @@ def tokens_by_actor(conn: sqlite3.Connection) -> dict[str, int]:
 def read_usage(conn: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Usage]:
     """Return the numbers of those memories that have any."""
     rows = conn.execute(
-        "SELECT memory_id, injected, read, used, recalls, last_recall FROM usage"
+        "SELECT memory_id, injected, read, used, recalls, last_recall, feedback FROM usage"
         " WHERE memory_id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(ids)),),
     )
     return {row[0]: Usage(*row[1:]) for row in rows}
+
+
+def set_feedback(conn: sqlite3.Connection, memory_id: int, word: str | None) -> None:
+    """Keep what became of a memory, None for nothing; it changes no revision (W37)."""
+    conn.execute(
+        "INSERT INTO usage (memory_id, feedback) SELECT id, ?2 FROM memories WHERE id = ?1"
+        " ON CONFLICT (memory_id) DO UPDATE SET feedback = excluded.feedback",
+        (memory_id, word),
+    )
+
+
+def all_feedback(conn: sqlite3.Connection) -> dict[int, str]:
+    """Return all that is kept of memories, the newest memory first."""
+    rows = conn.execute("SELECT memory_id, feedback FROM usage WHERE feedback IS NOT NULL ORDER BY memory_id DESC")
+    return dict(rows.fetchall())
+
+
+def confirmed_versions(conn: sqlite3.Connection, vids: Iterable[int]) -> list[int]:
+    """Return those of some versions whose memory was confirmed."""
+    if conn.execute("SELECT 1 FROM usage WHERE feedback = 'confirmed' LIMIT 1").fetchone() is None:
+        return []
+    rows = conn.execute(
+        "SELECT v.vid FROM versions v JOIN usage u ON u.memory_id = v.memory_id AND u.feedback = 'confirmed'"
+        " WHERE v.vid IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(vids)),),
+    )
+    return [vid for (vid,) in rows]
 
 
 def recent_questions(conn: sqlite3.Connection, limit: int = 100) -> list[Question]:

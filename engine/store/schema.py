@@ -354,6 +354,7 @@ CREATE INDEX events_thread ON events (thread, event_id) WHERE op_to IS NULL;
 CREATE INDEX events_parent ON events (parent) WHERE op_to IS NULL AND parent IS NOT NULL;
 CREATE INDEX events_input ON events (input) WHERE input IS NOT NULL;
 CREATE INDEX events_response ON events (response) WHERE response IS NOT NULL;
+CREATE INDEX usage_feedback ON usage (feedback, memory_id) WHERE feedback IS NOT NULL;
 CREATE INDEX preferences_name ON preferences (folded) WHERE op_to IS NULL;
 """
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -16,6 +16,7 @@ from engine.model.ids import workspace_names
 from engine.model.memory import Caller, Filter
 from engine.rules.tagging import tag_key
 from engine.rules.textnorm import fold
+from engine.store.ageing import DORMANT, Silent
 from engine.store.rows import dump, marks, open_at
 
 READ_STATES = (State.ACTIVE, State.SUPERSEDED)
@@ -56,27 +57,69 @@ class Selection:
     known: int | None
 
 
+ALL_HEARD = Silent()
+
+
 def recall_selection(
-    by: Caller, mode: Mode, flt: Filter, *, valid_ms: int, known: int | None, moved: bool, everywhere: bool
+    by: Caller,
+    mode: Mode,
+    flt: Filter,
+    *,
+    valid_ms: int,
+    known: int | None,
+    moved: bool,
+    everywhere: bool,
+    silent: Silent = ALL_HEARD,
 ) -> Selection:
-    """Return what recall may score: time mode, states, scope and filter.
+    """Return what recall may score: every one of `recall_rules` holds."""
+    rules = recall_rules(
+        by, mode, flt, valid_ms=valid_ms, known=known, moved=moved, everywhere=everywhere, silent=silent
+    )
+    parts = [rule for rule in rules.values() if rule.parts]
+    sql = " AND ".join([open_at("v", known), *(rule.sql for rule in parts)])
+    return Selection(sql, tuple(value for rule in parts for value in rule.values), known)
+
+
+def recall_rules(
+    by: Caller,
+    mode: Mode,
+    flt: Filter,
+    *,
+    valid_ms: int,
+    known: int | None,
+    moved: bool,
+    everywhere: bool,
+    silent: Silent = ALL_HEARD,
+) -> dict[str, Condition]:
+    """Return by name what has to hold for a memory to be scored: time mode, state, scope, chips of the filter.
 
     `moved` is true when the question names another moment on either axis; archived memories then count too (R8).
+    `silent` is what the strict present passes over besides.
     """
-    where = Condition()
+    rules = {name: Condition() for name in RULES}
     if mode is Mode.ARCHIVED:
-        _states(where, [State.ARCHIVED], flt.locked, known)
+        _states(rules["state"], [State.ARCHIVED], flt.locked, known)
     else:
         states = [*READ_STATES, *([State.ARCHIVED] if moved or mode is Mode.ASSOCIATIVE else [])]
-        _states(where, states, flt.locked, known)
+        _states(rules["state"], states, flt.locked, known)
         if mode is Mode.CURRENT:
-            where.add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
-    where.add("v.status = 'completed'")
-    _hidden_since(where, known)
-    _scope(where, by, everywhere)
-    _filter(where, flt, known)
-    _tags(where, flt.tags, known, "AND g.status <> 'deprecated'")
-    return Selection(f"{open_at('v', known)} AND {where.sql}", tuple(where.values), known)
+            rules["validity"].add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
+    rules["status"].add("v.status = 'completed'")
+    _hidden_since(rules["hidden"], known)
+    _scope(rules["scope"], by, everywhere)
+    _filter(rules, flt, known)
+    _tags(rules["tags"], flt.tags, known, "AND g.status <> 'deprecated'")
+    if mode is Mode.CURRENT and not moved:
+        if silent.rejected:
+            rules["rejected"].add("v.memory_id NOT IN (SELECT u.memory_id FROM usage u WHERE u.feedback = 'rejected')")
+        if silent.ageing:
+            rules["dormant"].add(f"NOT ({DORMANT})", *silent.ageing)
+    return rules
+
+
+CHIPS = ("types", "kinds", "origins", "actors", "scopes", "topics", "text", "tags")
+RULES = ("state", "validity", "status", "hidden", "scope", *CHIPS, "rejected", "dormant")
+"""Names of what can keep a memory from being scored, in the order in which it is asked."""
 
 
 def list_selection(by: Caller, flt: Filter, *, valid_ms: int | None, known: int | None) -> Selection:
@@ -96,8 +139,12 @@ def list_selection(by: Caller, flt: Filter, *, valid_ms: int | None, known: int 
         _states(where, states, flt.locked, known)
     if valid_ms is not None:
         where.add("v.valid_from <= ? AND (v.valid_to IS NULL OR v.valid_to > ?)", valid_ms, valid_ms)
-    _filter(where, flt, known)
-    _tags(where, flt.tags, known)
+    chips = {name: Condition() for name in CHIPS}
+    _filter(chips, flt, known)
+    _tags(chips["tags"], flt.tags, known)
+    for chip in chips.values():
+        where.parts += chip.parts
+        where.values += chip.values
     return Selection(f"{open_at('v', known)} AND {where.sql}", tuple(where.values), known)
 
 
@@ -158,21 +205,21 @@ def _scope(where: Condition, by: Caller, everywhere: bool) -> None:
     )
 
 
-def _filter(where: Condition, flt: Filter, known: int | None) -> None:
-    where.any_of("v.type", [t.value for t in flt.types])
-    where.any_of("v.kind", [k.value for k in flt.kinds])
-    where.any_of("v.origin", [o.value for o in flt.origins])
-    where.any_of("v.actor", list(flt.actors))
-    where.any_of("v.scope", [s.value for s in flt.scopes])
+def _filter(chips: Mapping[str, Condition], flt: Filter, known: int | None) -> None:
+    chips["types"].any_of("v.type", [t.value for t in flt.types])
+    chips["kinds"].any_of("v.kind", [k.value for k in flt.kinds])
+    chips["origins"].any_of("v.origin", [o.value for o in flt.origins])
+    chips["actors"].any_of("v.actor", list(flt.actors))
+    chips["scopes"].any_of("v.scope", [s.value for s in flt.scopes])
     if flt.topics:
-        where.add(
+        chips["topics"].add(
             "v.memory_id IN (SELECT l.memory_id FROM memory_topics l JOIN topics t ON t.topic_id = l.topic_id AND"
             f" {open_at('t', known)} WHERE {open_at('l', known)} AND t.folded IN ({marks(len(flt.topics))}))",
             *[fold(n) for n in flt.topics],
         )
     for word in fold(flt.text).split():
         pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        where.add(
+        chips["text"].add(
             "(v.name LIKE ? ESCAPE '\\' OR v.aliases LIKE ? ESCAPE '\\' OR v.subject LIKE ? ESCAPE '\\' OR EXISTS"
             " (SELECT 1 FROM texts x WHERE x.hash IN (v.description, v.body) AND x.text LIKE ? ESCAPE '\\'))",
             pattern, pattern, pattern, pattern,
@@ -188,8 +235,10 @@ def _tags(where: Condition, names: Sequence[str], known: int | None, recalled: s
         return
     keys = dump([tag_key(name) for name in names])
     wanted = "(SELECT value FROM json_each(?))"
-    synonyms = "SELECT tag_id FROM tag_names WHERE key IN" if known is None else (
-        f"SELECT s.tag_id FROM tags s, json_each(s.synonyms) n WHERE {open_at('s', known)} AND n.key IN"
+    synonyms = (
+        "SELECT tag_id FROM tag_names WHERE key IN"
+        if known is None
+        else (f"SELECT s.tag_id FROM tags s, json_each(s.synonyms) n WHERE {open_at('s', known)} AND n.key IN")
     )
     where.add(
         f"v.memory_id IN (SELECT l.memory_id FROM memory_tags l WHERE {open_at('l', known)} AND l.tag_id IN"

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from engine.model.clock import LOCAL
 from engine.model.turns import Event, Preference
 from engine.rules.textnorm import fold
+from engine.store.ephemeral import set_feedback as set_feedback
 from engine.store.rows import dump, put_text
 from engine.store.schema import EVENTS, PREFERENCES
 from engine.store.transaction import Tx
@@ -145,15 +146,6 @@ def pending_card(conn: sqlite3.Connection, session: str) -> int | None:
         (session,),
     ).fetchone()
     return None if row is None else int(row[0])
-
-
-def set_feedback(conn: sqlite3.Connection, memory_id: int, feedback: str) -> None:
-    """Note what became of a card; it is kept beside the memory and changes no revision (W56)."""
-    conn.execute(
-        "INSERT INTO usage (memory_id, feedback) SELECT id, ?2 FROM memories WHERE id = ?1"
-        " ON CONFLICT (memory_id) DO UPDATE SET feedback = excluded.feedback",
-        (memory_id, feedback),
-    )
 
 
 def feedback_of(conn: sqlite3.Connection, ids: Sequence[int]) -> dict[int, str]:

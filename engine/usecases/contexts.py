@@ -22,6 +22,7 @@ from engine.rules.textnorm import clip
 from engine.store import selection
 from engine.store.ephemeral import Ledger, Question
 from engine.store.rows import load_memories
+from engine.usecases.ageing import asleep, silent
 from engine.usecases.desk import Desk
 
 CORE_CANDIDATES = 60
@@ -69,6 +70,7 @@ def context(
             threshold=desk.settings.number("context.relevance") / 100,
             most=limits.memories,
             expand=expand,
+            dormant=asleep(desk, by),
         )
         material = _material(desk, conn, by, question, choice, limits, ledger)
     pack, after = build_pack(material, limits, ledger)
@@ -119,7 +121,9 @@ def _ledger(desk: Desk, conn: sqlite3.Connection, by: Caller) -> Ledger | None:
 
 def _selection(desk: Desk, by: Caller, mode: Mode, flt: Filter) -> selection.Selection:
     now = desk.store.clock.now_ms()
-    return selection.recall_selection(by, mode, flt, valid_ms=now, known=None, moved=False, everywhere=False)
+    return selection.recall_selection(
+        by, mode, flt, valid_ms=now, known=None, moved=False, everywhere=False, silent=silent(desk)
+    )
 
 
 def _material(
@@ -152,6 +156,7 @@ def _material(
         beyond=choice.beyond,
         below=choice.below,
         archived=choice.archived,
+        dormant=choice.dormant,
         place=f"global + {PurePath(by.workspace).name or by.workspace}" if by.workspace else "global",
         providers=PROVIDERS,
     )

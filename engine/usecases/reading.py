@@ -8,7 +8,7 @@ import json
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from engine.model.clock import iso
@@ -27,7 +27,7 @@ from engine.store.rows import load_memories, load_versions, marks
 from engine.store.tag_lists import NOBODY, uses
 from engine.store.turns import event_of
 from engine.store.vocabulary import Vocabulary
-from engine.usecases.ageing import silent
+from engine.usecases.ageing import dormant_of, silent
 from engine.usecases.desk import Desk, may_see, require_whole, resolve
 
 MAX_LIMIT = 1000
@@ -185,7 +185,8 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
             )
         }
         memories = {m.id: m for m in load_memories(conn, [ids[v] for v in vids], known=known)}
-    hits = tuple(_hit(hit, memories[ids[hit.vid]]) for hit in result.hits if ids[hit.vid] in memories)
+        asleep = dormant_of(desk, conn, list(memories))
+    hits = tuple(_hit(hit, memories[ids[hit.vid]], asleep) for hit in result.hits if ids[hit.vid] in memories)
     seen = offset + len(hits)
     cursor = _cursor(query, by, seen) if seen < result.total else None
     notes = tuple(f"tag_deprecated: {name!r} finds nothing" for name in cue.dropped)
@@ -200,12 +201,13 @@ def check_walk(hops: int, days: float | None) -> None:
         raise invalid(f"days={days} is no number of days", "give how many days back, or leave it out")
 
 
-def _hit(hit: TextHit, memory: Memory) -> Hit:
+def _hit(hit: TextHit, memory: Memory, asleep: Collection[int] = ()) -> Hit:
     passage = ""
     if hit.lines:
         passage = "\n".join(memory.body.split("\n")[hit.lines[0] - 1 : hit.lines[1]])
     said = f"{hit.field}: {', '.join(hit.terms[:6])}" if hit.terms else "" if hit.why else hit.field
-    why = "; ".join(part for part in (said, hit.why) if part)
+    label = "dormant" if memory.id in asleep else ""
+    why = "; ".join(part for part in (said, hit.why, label) if part)
     return Hit(memory, hit.score, why, hit.lines, passage, {"terms": list(hit.terms), **hit.parts})
 
 

@@ -18,6 +18,7 @@ from engine.store.ephemeral import Question
 from engine.store.rows import load_memories
 from engine.store.selection import Selection, recall_selection
 from engine.store.vocabulary import Vocabulary
+from engine.usecases.ageing import silent
 from engine.usecases.desk import Desk
 from engine.usecases.turn_analysis import turn_of
 
@@ -51,8 +52,12 @@ def _found(
 ) -> dict[int, tuple[float, str]]:
     """Return memories with their confidence and why they are there, best first."""
 
+    passed_over = silent(desk)
+
     def choosing(mode: Mode, flt: Filter) -> Selection:
-        return recall_selection(by, mode, flt, valid_ms=now, known=None, moved=False, everywhere=False)
+        return recall_selection(
+            by, mode, flt, valid_ms=now, known=None, moved=False, everywhere=False, silent=passed_over
+        )
 
     chosen = choosing(Mode.CURRENT, Filter())
     match = match_top(
@@ -63,10 +68,9 @@ def _found(
     threshold = desk.settings.number("context.relevance") / 100
     choice = choose(conn, text, choosing, now_ms=now, threshold=threshold, most=TOP)
     shares = dict(choice.scores)
-    rejected = store.feedback_of(conn, [c.memory.id for c in choice.found])
     for candidate in choice.found:
         id_ = candidate.memory.id
-        if id_ not in found and rejected.get(id_) != "rejected":
+        if id_ not in found:
             found[id_] = (shares.get(id_, 0.0), candidate.why)
     best = sorted(found.items(), key=lambda pair: (-pair[1][0], -pair[0]))
     return dict(best[:TOP])

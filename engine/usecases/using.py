@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.model.errors import invalid
 from engine.model.memory import Caller, Page, RecallPage, RecallQuery
+from engine.model.receipts import FEEDBACK
 from engine.model.records import MemoryUse, SessionUse
 from engine.store import ephemeral
 from engine.store.ephemeral import Question
-from engine.usecases.desk import Desk, resolve
+from engine.store.rows import load_memories
+from engine.usecases.desk import Desk, may_see, resolve
+
+RESET = "reset"
+"""Takes back what was kept of a memory."""
 
 
 def note_recall(desk: Desk, by: Caller, query: RecallQuery, page: RecallPage) -> None:
@@ -34,13 +40,36 @@ def report_use(desk: Desk, by: Caller, refs: Sequence[str]) -> int:
     return len(ids)
 
 
+def report_feedback(desk: Desk, by: Caller, ref: str, word: str) -> str:
+    """Keep what became of a memory, or have the owner take that back with RESET; returns the word kept, else "" (W37).
+
+    It changes no revision and no journalled row. Raises not_found, invalid_argument for another word, read_only.
+    """
+    allowed = (*FEEDBACK, RESET) if by.is_owner else FEEDBACK
+    if word not in allowed:
+        raise invalid(f"feedback={word[:40]!r} is not known", f"one of: {', '.join(allowed)}")
+    id_ = resolve(desk, by, ref).id
+    kept = None if word == RESET else word
+    with desk.store.exclusive() as conn:
+        ephemeral.set_feedback(conn, id_, kept)
+    return kept or ""
+
+
+def feedback(desk: Desk, by: Caller) -> dict[int, str]:
+    """Return what is kept of memories that the caller may see, the newest memory first."""
+    with desk.store.read() as conn:
+        kept = ephemeral.all_feedback(conn)
+        seen = {m.id for m in load_memories(conn, list(kept), bodies=False) if may_see(by, m)}
+    return {id_: word for id_, word in kept.items() if id_ in seen}
+
+
 def usage(desk: Desk, ids: Sequence[int]) -> dict[int, MemoryUse]:
     """Return the numbers of memories; what was never counted has only zeros."""
     desk.backlog.flush()
     with desk.store.read() as conn:
         found = ephemeral.read_usage(conn, ids)
     return {
-        id_: MemoryUse(u.injected, u.read, u.used, u.recalls, u.last_recall)
+        id_: MemoryUse(u.injected, u.read, u.used, u.recalls, u.last_recall, u.feedback or "")
         for id_ in ids
         for u in [found.get(id_, ephemeral.Usage())]
     }
