@@ -312,6 +312,28 @@ class Engine:
         self._worker.wake()
         return result
 
+    def save_turn(
+        self,
+        by: Caller,
+        message: str,
+        response: str,
+        *,
+        thread: str = "",
+        analysis: object = None,
+        source_path: str = "",
+        key: str | None = None,
+    ) -> WriteResult:
+        """Store a whole turn that is over; `source_path` names the file that holds its full text (W49)."""
+        result = turn_end.save_turn(
+            self._desk, by, message, response, thread=thread, analysis=analysis, source_path=source_path, key=key
+        )  # fmt: skip
+        self._worker.wake()
+        return result
+
+    def resume_jobs(self) -> None:
+        """Begin with what another process left to be done after turns, in a thread of its own (W50)."""
+        self._worker.wake()
+
     def run_jobs(self, limit: int = 100) -> JobReport:
         """Do what waits to be done after turns, here and now."""
         self._worker.rest(30.0)

@@ -134,7 +134,8 @@ class Frame:
 class Card:
     """One turn with every field that the two-phase card has (W3); times are UTC milliseconds.
 
-    `weight` is the one for cleaning (W60); `source_path` leads to the overview under its thread.
+    `weight` is the one for cleaning (W60); `source_path` leads to the overview under its thread. `full_text` is db, or
+    file where `full_text_path` holds what was said (W49).
     """
 
     id: str
@@ -156,6 +157,8 @@ class Card:
     last_access_at: int | None
     source_path: str
     feedback: str
+    full_text: str = "db"
+    full_text_path: str = ""
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ class Door:
         if tools not in PROFILES:
             raise invalid(f"there is no profile of tools {tools[:40]!r}", f"one of: {', '.join(PROFILES)}")
         turns = bool(engine.setting("turns.enabled").value)
+        engine.resume_jobs()
         return cls(engine, Lane("read", READERS), Lane("write"), _version(), tools, turns)
 
     @property

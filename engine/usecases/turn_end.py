@@ -24,9 +24,9 @@ from engine.usecases.drafts import gate
 from engine.usecases.remembering import WAITS, note_blocked, refuse_forgotten
 from engine.usecases.turn_analysis import apply_analysis
 from engine.usecases.turn_text import clean_text, without_secrets
+from engine.usecases.turns import AGENT, LOCAL, begin_turn
 
 ENDS = (Status.COMPLETED, Status.INTERRUPTED, Status.FAILED)
-AGENT, LOCAL = "agent", "local"
 
 
 def end_turn(
@@ -68,6 +68,28 @@ def end_turn(
         if refused.code == "needs_human":
             note_blocked(desk, str(refused.params["fingerprint"]), by)
         raise
+
+
+def save_turn(
+    desk: Desk,
+    by: Caller,
+    message: str,
+    response: str,
+    *,
+    thread: str = "",
+    analysis: object = None,
+    source_path: str = "",
+    key: str | None = None,
+) -> WriteResult:
+    """Store a turn that is over, with both texts; nothing is looked up for it (W49).
+
+    A process that is killed in between leaves a frame, which the same `key` completes.
+    """
+    frame = begin_turn(
+        desk, by, message, thread=thread, analysis=analysis, key=key, recalls=False, always=True,
+        source_path=clean_text(desk.settings, by, source_path)[0],
+    )  # fmt: skip
+    return end_turn(desk, by, frame.card, response=response, analysis=analysis)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def card(desk: Desk, by: Caller, ref: str) -> Card:
         ),
         summary=memory.description, overview=memory.body, preferences=preferences,
         weight=_weight(memory, accessed, now), created_at=memory.recorded_ms, last_access_at=accessed,
-        source_path=str(turn.get("path", "")), feedback=feedback,
+        source_path=str(turn.get("path", "")), feedback=feedback, full_text="file" if turn.get("source") else "db",
+        full_text_path=str(turn.get("source", "")),
     )  # fmt: skip
 
 

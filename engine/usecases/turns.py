@@ -63,13 +63,15 @@ def begin_turn(
     key: str | None = None,
     analyst: Analyst | None = None,
     recalls: bool = True,
+    source_path: str = "",
+    always: bool = False,
 ) -> Frame:
     """Write a pending frame for what a user said and return it with what memory holds on it (W43).
 
     `analysis` is the caller's own (a mapping or JSON); without a tag in it a model is asked, else rules answer (W7).
     Where nothing of the text can be found again there is no frame: the card is empty. Existing tags are posted, unknown
-    names wait for the completion (R5). Secrets are taken out. Without `recalls` nothing is looked up. Raises
-    invalid_argument for an empty or too long text.
+    names wait for the completion (R5). Secrets are taken out. Without `recalls` nothing is looked up; `always` writes a
+    frame in any case. Raises invalid_argument for an empty or too long text.
     """
     thread = thread_name(thread)
     text, notes = clean_text(desk.settings, by, text)
@@ -89,9 +91,9 @@ def begin_turn(
         feedback=feedback, notes=notes,
     )  # fmt: skip
     frame = replace(frame, context=rendered(frame, text))
-    if not read.names:
+    if not (read.names or always):
         return replace(frame, notes=(*notes, "nothing in it can be found again, so no frame was written"))
-    return _write_frame(desk, by, frame, text, cue, key)
+    return _write_frame(desk, by, frame, text, cue, key, source_path)
 
 
 class _Repeated(Exception):
@@ -102,13 +104,15 @@ class _Repeated(Exception):
         self.card, self.ref = card, ref
 
 
-def _write_frame(desk: Desk, by: Caller, frame: Frame, text: str, cue: Cue, key: str | None) -> Frame:
+def _write_frame(
+    desk: Desk, by: Caller, frame: Frame, text: str, cue: Cue, key: str | None, source_path: str
+) -> Frame:
     try:
         with desk.store.write(by, "turn_begin") as tx:
             _refuse_repetition(tx, by, key)
             memory_id = tx.next_id("memory")
             suffix = store.new_suffix(tx, memory_id)
-            _open_frame(desk, tx, by, frame, text, memory_id, suffix)
+            _open_frame(desk, tx, by, frame, text, memory_id, suffix, source_path)
             set_links(tx, memory_id, {tag.id for tag in cue.tags.values() if tag.is_recalled})
             card, ref = store.CARD + suffix, f"mem-{memory_id}@1"
             tx.describe(f"turn begins: {one_line(text, 100)}")
@@ -131,12 +135,16 @@ def _refuse_repetition(tx: Tx, by: Caller, key: str | None) -> None:
         raise _Repeated(str(answer.get("card", "")), str(answer.get("ref", "")))
 
 
-def _open_frame(desk: Desk, tx: Tx, by: Caller, frame: Frame, text: str, memory_id: int, suffix: str) -> None:
-    turn = {
+def _open_frame(
+    desk: Desk, tx: Tx, by: Caller, frame: Frame, text: str, memory_id: int, suffix: str, source_path: str
+) -> None:
+    turn: dict[str, object] = {
         "suffix": suffix, "path": overview_path(frame.thread, suffix), "tier": frame.tier, "route": frame.route,
         "injection": frame.injection, "waiting": list(frame.waiting),
         "context_summary": frame.context_summary,
     }  # fmt: skip
+    if source_path:
+        turn["source"] = source_path
     seq = tx.conn.execute("SELECT coalesce(max(seq), 0) + 1 FROM versions WHERE thread = ?", (frame.thread,))
     draft = Draft(
         one_line(text, 200), kind=Kind.EPISODE, status=Status.PENDING, thread=frame.thread, seq=seq.fetchone()[0],

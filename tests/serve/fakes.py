@@ -68,6 +68,9 @@ class FakeEngine:
     def setting(self, name: str) -> SimpleNamespace:
         return SimpleNamespace(value=False)
 
+    def resume_jobs(self) -> None:
+        pass
+
     def interrupt(self) -> None:
         self.interrupted.set()
 

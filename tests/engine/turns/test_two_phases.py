@@ -423,3 +423,21 @@ def test_enrichment_never_stands_in_the_way_of_an_undo(store_dir: Path, clock: F
         assert engine.card(AGENT, frame.card).summary == "better"
         undone = engine.undo(OWNER, result.op)
         assert len(undone.undone) == 2 and engine.get(OWNER, frame.card).status is Status.PENDING
+
+
+def test_a_turn_that_is_over_is_stored_at_once(engine: Engine) -> None:
+    said = {
+        "scene": "工作", "summary": "发布了网关", "tags": ["网关", "发布"],
+        "preferences": [{"key": "风格", "value": "简洁", "confidence": 0.6}, {"key": "语言", "value": "中文"}],
+    }  # fmt: skip
+    result = engine.save_turn(AGENT, "发布网关", "已经发布。", analysis=said, source_path="/log/1.txt", key="k")
+    card = engine.card(AGENT, f"mem-{result.id}")
+    assert (card.scene, card.summary, set(card.content_tags)) == ("工作", "发布了网关", {"网关", "发布"})
+    assert (card.full_text, card.full_text_path, len(card.preferences)) == ("file", "/log/1.txt", 2)
+    (event,) = engine.events(OWNER, "2026-11-29")
+    assert (event.input, event.response, event.status) == ("发布网关", "已经发布。", "completed")
+    for tag in ("网关", "发布"):
+        assert list(engine.memory_ids(AGENT, Filter(tags=(tag,)))) == [card.memory]
+    assert engine.save_turn(AGENT, "发布网关", "已经发布。", key="k").op is None
+    other = engine.save_turn(AGENT, "ok", "nothing to tag here, and it is kept all the same")
+    assert engine.card(AGENT, f"mem-{other.id}").full_text == "db"
