@@ -17,7 +17,7 @@ from engine.model.enums import Mode, Origin, ReviewKind, TagStatus
 from engine.model.errors import MemdeckError, invalid
 from engine.model.graph import ArchivedFact, FactConflict, GraphResult, Introspection
 from engine.model.memory import NOW, AsOf, Caller, Draft, Filter, Memory, Page, RecallPage, RecallQuery, WriteResult
-from engine.model.receipts import DormantMemory
+from engine.model.receipts import DormantMemory, Explanation, Rehearsal
 from engine.model.records import (
     Change,
     ContextPack,
@@ -60,9 +60,11 @@ from engine.usecases import (
     care,
     changing,
     contexts,
+    explaining,
     forgetting,
     graphs,
     reading,
+    rehearsing,
     remembering,
     reviewing,
     tag_cards,
@@ -400,6 +402,10 @@ class Engine:
         using.note_recall(self._desk, by, query, page)
         return page
 
+    def explain(self, by: Caller, query: RecallQuery, ref: str) -> Explanation:
+        """Return why a question finds a memory, or which rule leaves it out or what outranks it; counts nothing."""
+        return explaining.explain(self._desk, by, query, ref)
+
     def read(
         self, by: Caller, ref: str, *, part: str = "body", start_line: int = 1, max_bytes: int = 8192, as_of: AsOf = NOW
     ) -> Page:
@@ -447,6 +453,10 @@ class Engine:
     def dormant(self, by: Caller, limit: int = 100) -> list[DormantMemory]:
         """Return the memories that nobody has touched for long, each with the reason (C4, R8)."""
         return ageing.dormant(self._desk, by, limit)
+
+    def rehearse(self, by: Caller, changes: Mapping[str, object], limit: int = 50) -> Rehearsal:
+        """Return which results of recent questions would come and go under changed settings; writes nothing."""
+        return rehearsing.rehearse(self._desk, by, changes, limit)
 
     def usage(self, ids: Sequence[int]) -> dict[int, MemoryUse]:
         """Return how often memories were injected, read, used and recalled (S43)."""

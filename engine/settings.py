@@ -6,6 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,6 +128,12 @@ class Settings:
         self._file, self.notes = read_config(config_path) if config_path else ({}, ())
         at_start = stored()
         self._fixed = {s.name: self._resolve(s, at_start) for s in SCHEMA.values() if s.restart}
+
+    def changed(self, changes: Mapping[str, Value]) -> Settings:
+        """Return the same settings as if the owner had set some; what needs a restart stays as it is."""
+        other = copy(self)
+        other._stored = lambda: {**self._stored(), **changes}
+        return other
 
     def get(self, name: str) -> Value:
         """Return the value in effect; an unknown name raises `invalid_argument`."""

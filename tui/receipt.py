@@ -19,7 +19,7 @@ MATCH = "$warning bold underline"
 
 def matched(hit: Hit) -> tuple[str, ...]:
     """Return the words of the question that were found in a memory."""
-    terms = hit.parts.get("terms")
+    terms = hit.parts.get("matched")
     if isinstance(terms, list):
         return tuple(str(term) for term in terms)
     said = hit.why.split(";")[0]

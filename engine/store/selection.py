@@ -75,6 +75,11 @@ def recall_selection(
     rules = recall_rules(
         by, mode, flt, valid_ms=valid_ms, known=known, moved=moved, everywhere=everywhere, silent=silent
     )
+    return joined(rules, known)
+
+
+def joined(rules: Mapping[str, Condition], known: int | None) -> Selection:
+    """Return the condition under which every rule holds."""
     parts = [rule for rule in rules.values() if rule.parts]
     sql = " AND ".join([open_at("v", known), *(rule.sql for rule in parts)])
     return Selection(sql, tuple(value for rule in parts for value in rule.values), known)

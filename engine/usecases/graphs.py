@@ -19,8 +19,8 @@ from engine.rules.triples import SINGLE_VALUED, exclude_each_other, normal_relat
 from engine.store import journal
 from engine.store.rows import load_memories, marks
 from engine.store.selection import Selection, recall_selection
+from engine.usecases.asking import check_walk
 from engine.usecases.desk import Desk
-from engine.usecases.reading import check_walk
 
 SHOWN = 50
 HOTSPOTS = 10

@@ -9,28 +9,24 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from engine.model.clock import iso
-from engine.model.enums import Channel, Kind, Mode, ReviewKind, State
+from engine.model.enums import Kind, ReviewKind, State
 from engine.model.errors import MemdeckError, invalid, not_found
 from engine.model.memory import NOW, AsOf, Caller, Filter, Hit, Memory, Page, RecallPage, RecallQuery
 from engine.model.records import Counts, Named, TombstoneInfo
-from engine.recall.candidates import Candidates
 from engine.recall.fuse import search
-from engine.recall.graph import MAX_DEPTH
-from engine.recall.tags import cue_of
 from engine.recall.text import TextHit
 from engine.rules.textnorm import one_line
 from engine.store import journal, review, selection
 from engine.store.rows import load_memories, load_versions, marks
 from engine.store.tag_lists import NOBODY, uses
 from engine.store.turns import event_of
-from engine.store.vocabulary import Vocabulary
-from engine.usecases.ageing import dormant_of, silent
+from engine.usecases.ageing import dormant_of
+from engine.usecases.asking import ask
 from engine.usecases.desk import Desk, may_see, require_whole, resolve
+from engine.usecases.explaining import with_receipts
 
-MAX_LIMIT = 1000
 PARTS = ("body", "overview", "full", "history")
 
 
@@ -155,28 +151,15 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
     """Return the memories that answer a question, best first, with an exact total and a cursor (S32).
 
     Time mode, state, scope and filter come before any scoring. `at` alone means true then, `known_at` alone believed
-    then. `channel` chooses how matches are scored (R11). Raises invalid_argument for a cursor of another question, a
-    limit outside 1 to MAX_LIMIT, or a walk of the graph that cannot be.
+    then. `channel` chooses how matches are scored (R11). With `why` each hit says its rank in every channel. Raises
+    invalid_argument for a cursor of another question, and for a question that cannot be answered.
     """
-    if not 1 <= query.limit <= MAX_LIMIT:
-        raise invalid(f"limit={query.limit} is not between 1 and {MAX_LIMIT}", "leave it out for ten")
-    if query.mode is not Mode.CURRENT and query.at_ms is not None:
-        raise invalid(f"`at` has no meaning with mode={query.mode.value}", "leave one of them out")
-    check_walk(query.hops, query.days)
-    now = desk.store.clock.now_ms()
     with desk.store.read() as conn:
-        known = None if query.known_ms is None else journal.operation_at(conn, query.known_ms)
-        valid = query.at_ms if query.at_ms is not None else query.known_ms if query.known_ms is not None else now
-        cue = cue_of(Vocabulary(conn, known), query)
-        flt = replace(query.filter, tags=()) if query.channel is Channel.TAGS else query.filter
-        chosen = selection.recall_selection(
-            by, query.mode, flt, valid_ms=valid, known=known,
-            moved=query.at_ms is not None or query.known_ms is not None, everywhere=query.everywhere or by.is_owner,
-            silent=silent(desk),
-        )  # fmt: skip
-        offset = _offset(query, by)
-        where = Candidates(chosen.sql, chosen.values)
-        result = search(conn, query, where=where, known=known, offset=offset, now_ms=valid, cue=cue)
+        asked = ask(desk, conn, by, query)
+        known, cue, offset = asked.known, asked.cue, _offset(query, by)
+        result = search(
+            conn, query, where=asked.candidates(), known=known, offset=offset, now_ms=asked.valid_ms, cue=cue
+        )
         vids = [hit.vid for hit in result.hits]
         ids = {
             r[0]: r[1]
@@ -186,19 +169,13 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
         }
         memories = {m.id: m for m in load_memories(conn, [ids[v] for v in vids], known=known)}
         asleep = dormant_of(desk, conn, list(memories))
-    hits = tuple(_hit(hit, memories[ids[hit.vid]], asleep) for hit in result.hits if ids[hit.vid] in memories)
+        hits = tuple(_hit(hit, memories[ids[hit.vid]], asleep) for hit in result.hits if ids[hit.vid] in memories)
+        if query.why and hits:
+            hits = with_receipts(desk, conn, asked, {number: vid for vid, number in ids.items()}, hits)
     seen = offset + len(hits)
     cursor = _cursor(query, by, seen) if seen < result.total else None
     notes = tuple(f"tag_deprecated: {name!r} finds nothing" for name in cue.dropped)
     return RecallPage(hits, result.total, cursor, notes, cue.missing, cue.malformed)
-
-
-def check_walk(hops: int, days: float | None) -> None:
-    """Raise invalid_argument for bounds of a walk of the graph that have no meaning (T11, T12)."""
-    if not 0 <= hops <= MAX_DEPTH:
-        raise invalid(f"hops={hops} is not between 0 and {MAX_DEPTH}", "leave it out for two")
-    if days is not None and not 0 < days <= 1_000_000:
-        raise invalid(f"days={days} is no number of days", "give how many days back, or leave it out")
 
 
 def _hit(hit: TextHit, memory: Memory, asleep: Collection[int] = ()) -> Hit:
@@ -208,7 +185,7 @@ def _hit(hit: TextHit, memory: Memory, asleep: Collection[int] = ()) -> Hit:
     said = f"{hit.field}: {', '.join(hit.terms[:6])}" if hit.terms else "" if hit.why else hit.field
     label = "dormant" if memory.id in asleep else ""
     why = "; ".join(part for part in (said, hit.why, label) if part)
-    return Hit(memory, hit.score, why, hit.lines, passage, {"terms": list(hit.terms), **hit.parts})
+    return Hit(memory, hit.score, why, hit.lines, passage, {"matched": list(hit.terms), **hit.parts})
 
 
 def _signature(query: RecallQuery, by: Caller) -> str:
