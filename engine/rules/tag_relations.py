@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ ALIKE = 0.5
 
 NEARLY_EQUAL = 0.75
 """From here on the proposal is that they mean the same."""
+
+_NUMBER = re.compile(r"\d+")
 
 Edges = Mapping[int, Iterable[tuple[int, TagLevel]]]
 """The relations of some tags: tag to its neighbours with the level of each."""
@@ -89,8 +92,11 @@ def overlap(one: str, other: str) -> float:
 
 
 def proposed_level(one: str, other: str) -> TagLevel | None:
-    """Return the relation that two names suggest, None when they are not alike (W28)."""
+    """Return the relation that the keys of two names suggest, None when they are not alike (W28).
+
+    Names with other numbers are names of other things: `sprint 12` and `sprint 13`.
+    """
     value = overlap(one, other)
-    if value < ALIKE:
+    if value < ALIKE or _NUMBER.findall(one) != _NUMBER.findall(other):
         return None
     return TagLevel.SYNONYM if value >= NEARLY_EQUAL else TagLevel.RELATED

@@ -87,10 +87,14 @@ def shown_name(name: str) -> str:
     return _SHOWN_HASH.sub("", line)
 
 
+CODE = "TAG_"
+"""How every code begins."""
+
+
 def tag_code(kind: TagType, name: str, number: int) -> str:
     """Return the code of a tag; `number` is never used twice, so no two codes are the same (W15)."""
     letters = "".join(ch for ch in unicodedata.normalize("NFKC", name) if ch.isalnum()).upper()
-    return f"TAG_{kind.value.upper()}_{letters[:MAX_NAME] or 'UNKNOWN'}_{number:03d}"
+    return f"{CODE}{kind.value.upper()}_{letters[:MAX_NAME] or 'UNKNOWN'}_{number:03d}"
 
 
 GENERIC = frozenset(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from engine.model.enums import TagLevel, TagStatus, TagType
 from engine.rules.tag_relations import Edges, stronger
-from engine.rules.tagging import is_defined_as, malformations, tag_key
+from engine.rules.tagging import CODE, is_defined_as, malformations, tag_key
 from engine.store.rows import dump, open_at
 
 
@@ -91,7 +91,8 @@ class Vocabulary:
 
     def find(self, text: str) -> Tag | None:
         """Return the tag that a code or a name stands for (W17)."""
-        return self.by_code(text.strip()) or self.resolve([text]).get(text)
+        found = self.by_code(text.strip()) if text.lstrip().startswith(CODE) else None
+        return found or self.resolve([text]).get(text)
 
     def by_code(self, code: str) -> Tag | None:
         """Return the tag of a code."""

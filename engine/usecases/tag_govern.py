@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -44,24 +45,25 @@ def govern_tags(desk: Desk, by: Caller, *, dry_run: bool = False) -> GovernRepor
         if (pair[0].id, pair[1].id) not in settled
     ]
     if dry_run or not (generic or pairs):
-        levels = [(a.name, b.name, proposed_level(a.key, b.key) or TagLevel.RELATED) for a, b in pairs[:MOST_PROPOSED]]
+        levels = [(one.name, other.name, level) for one, other, level in pairs[:MOST_PROPOSED]]
         return GovernReport(None, None, None, tuple(t.name for t in generic), tuple(levels), malformed)
     snapshot = make_snapshot(
         desk.store, kind="run", reason="before governing tags", keep=desk.settings.number("snapshots.keep_runs")
     )
-    run = f"govern-{iso(desk.store.clock.now_ms())[:19].replace(':', '').replace('-', '')}"
+    stamp = iso(desk.store.clock.now_ms())[:19].replace(":", "").replace("-", "")
+    run = f"govern-{stamp}-{secrets.token_hex(2)}"
     proposed: list[tuple[str, str, TagLevel]] = []
     with desk.store.write(by, "govern", run=run, reason="generic words and names alike") as tx:
         now = Vocabulary(tx.conn)
         for tag in now.by_ids(gone).values():
             if tag.is_recalled:
                 change_tag(tx, tag, status=TagStatus.DEPRECATED)
-        for one, other in pairs:
+        for one, other, level in pairs:
             if len(proposed) == MOST_PROPOSED:
                 break
             value = round(overlap(one.key, other.key), 2)
-            if propose_relation(tx, one, other, evidence={"overlap": value, "run": run}):
-                proposed.append((one.name, other.name, proposed_level(one.key, other.key) or TagLevel.RELATED))
+            if propose_relation(tx, one, other, level=level, evidence={"overlap": value, "run": run}):
+                proposed.append((one.name, other.name, level))
         tx.describe(f"{len(generic)} tags deprecated, {len(proposed)} relations proposed")
     return GovernReport(run, tx.op, snapshot.name, tuple(t.name for t in generic), tuple(proposed), malformed)
 
@@ -84,8 +86,11 @@ def _settled(conn: sqlite3.Connection) -> set[tuple[int, int]]:
     return {*rows, *((int(low), int(high)) for low, high in asked)}
 
 
-def _pairs(tags: Iterable[Tag]) -> list[tuple[Tag, Tag]]:
-    """Return pairs of tags with names alike of which one is unexamined, the most alike first (W28)."""
+def _pairs(tags: Iterable[Tag]) -> list[tuple[Tag, Tag, TagLevel]]:
+    """Return pairs of tags with names alike, of which one is unexamined, and the level to propose (W28).
+
+    The most alike come first.
+    """
     known = {tag.id: tag for tag in tags}
     grams = {id: bigrams(tag.key) for id, tag in known.items()}
     having: dict[str, list[int]] = defaultdict(list)
@@ -102,4 +107,5 @@ def _pairs(tags: Iterable[Tag]) -> list[tuple[Tag, Tag]]:
             if value >= ALIKE:
                 found[min(id, other), max(id, other)] = value
     ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-    return [(known[low], known[high]) for (low, high), _ in ranked]
+    pairs = ((known[low], known[high]) for (low, high), _ in ranked)
+    return [(one, other, level) for one, other in pairs if (level := proposed_level(one.key, other.key))]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.model.enums import Origin, ReviewKind, TagLevel, TagStatus, TagType
-from engine.rules.tag_relations import ALIKE, is_upgrade, overlap, proposed_level
+from engine.rules.tag_relations import is_upgrade, overlap, proposed_level
 from engine.rules.tagging import MAX_NAME, is_generic, is_name, shown_name, tag_key
 from engine.rules.textnorm import clip
 from engine.store.review import open_item
@@ -90,8 +90,8 @@ def propose_relations(tx: Tx, tags: Iterable[Tag]) -> int:
     for tag in tags:
         alike = sorted(((overlap(tag.key, other.key), other) for other in _alike(tx, tag)), key=lambda p: -p[0])
         for value, other in alike[:MOST_PROPOSED]:
-            if value >= ALIKE:
-                opened += propose_relation(tx, tag, other, evidence={"overlap": round(value, 2)})
+            if level := proposed_level(tag.key, other.key):
+                opened += propose_relation(tx, tag, other, level=level, evidence={"overlap": round(value, 2)})
     return opened
 
 
@@ -110,11 +110,8 @@ def _alike(tx: Tx, tag: Tag) -> list[Tag]:
     return list(Vocabulary(tx.conn).by_ids({row[0] for row in rows}).values())
 
 
-def propose_relation(
-    tx: Tx, one: Tag, other: Tag, *, level: TagLevel | None = None, evidence: Mapping[str, object]
-) -> bool:
+def propose_relation(tx: Tx, one: Tag, other: Tag, *, level: TagLevel, evidence: Mapping[str, object]) -> bool:
     """Open a review item for a relation, unless it holds, waits or was rejected already; True when one was opened."""
-    level = level or proposed_level(one.key, other.key) or TagLevel.RELATED
     if not is_upgrade(level_between(tx.conn, one.id, other.id), level):
         return False
     low, high = sorted((one, other), key=lambda tag: tag.id)

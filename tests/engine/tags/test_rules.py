@@ -63,6 +63,7 @@ def test_names_alike_propose_a_relation() -> None:
     assert overlap("标签池", "标签池管理") == 0.5 and proposed_level("标签池", "标签池管理") is RELATED
     assert proposed_level("deployment", "deployments") is SYNONYM
     assert proposed_level("标签池", "网关") is None and proposed_level("猫", "狗") is None
+    assert proposed_level("sprint12", "sprint13") is None, "other numbers are other things"
 
 
 def test_strength_is_the_share_of_the_questions_tags() -> None:
