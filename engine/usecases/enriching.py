@@ -23,7 +23,7 @@ from engine.store.tags import set_links, tags_of
 from engine.store.turns import Job
 from engine.store.vocabulary import Vocabulary
 from engine.usecases.desk import Desk, reload
-from engine.usecases.turn_analysis import apply_analysis
+from engine.usecases.turn_analysis import apply_analysis, waiting_names
 from engine.usecases.turn_text import without_secrets
 from engine.usecases.turns import ask, history
 
@@ -72,7 +72,7 @@ def _enrich(desk: Desk, analyst: Analyst | None, job: Job) -> None:
     analysis, failed = _conclude(desk, analyst, job, memory, asked, answer)
     with desk.store.read() as conn:
         more = _tags_in(Vocabulary(conn), memory, answer)
-    if not (more or analysis.found or failed):
+    if not (more or analysis.found or failed or waiting_names(memory)):
         _drop(desk, job)
         return
     by = _system(memory)

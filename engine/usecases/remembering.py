@@ -26,6 +26,7 @@ from engine.store.memories import (
     topic_id,
 )  # fmt: skip
 from engine.store.review import open_item
+from engine.store.rows import dump
 from engine.store.schema import SIGHTINGS, TOMBSTONES
 from engine.store.tags import set_links, tags_of
 from engine.store.transaction import Tx
@@ -91,7 +92,7 @@ def _answered(tx: Tx, by: Caller, key: str | None, digest: str) -> WriteResult |
     if not key:
         return None
     row = tx.conn.execute(
-        "SELECT op, answer FROM idempotency WHERE actor = ? AND key = ?", (by.actor, _key(key))
+        "SELECT op, answer FROM idempotency WHERE actor = ? AND key = ?", (by.actor, key_of(key))
     ).fetchone()
     if row is None or row[0] in cancelled(tx.conn):
         return None
@@ -107,11 +108,11 @@ def _answer(tx: Tx, by: Caller, key: str | None, digest: str, result: WriteResul
     if key:
         tx.conn.execute(
             "INSERT OR REPLACE INTO idempotency (actor, key, op, at, answer) VALUES (?, ?, ?, ?, ?)",
-            (by.actor, _key(key), tx.op, tx.at, json.dumps({**result.__dict__, "digest": digest}, ensure_ascii=False)),
+            (by.actor, key_of(key), tx.op, tx.at, dump({**result.__dict__, "digest": digest})),
         )
 
 
-def _key(key: str) -> str:
+def key_of(key: str) -> str:
     """Return what is kept of a client's key: a client may put anything into it."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

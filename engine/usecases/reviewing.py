@@ -18,6 +18,7 @@ from engine.store.schema import VERSIONS
 from engine.store.snapshots import make_snapshot
 from engine.store.tag_merge import carry_out
 from engine.store.transaction import Tx
+from engine.store.turns import queue_job
 from engine.usecases.changing import merge_rows, require_owner
 from engine.usecases.desk import Desk
 from engine.usecases.drafts import gate, prepare
@@ -149,6 +150,8 @@ def _accept_waiting(tx: Tx, by: Caller, item: ReviewItem, reason: str) -> None:
             return
         close_validity(tx, old, memory.id, max(memory.valid_from, old.valid_from))
     set_state(tx, memory.id, State.ACTIVE, "accepted")
+    if memory.kind is Kind.EPISODE:
+        queue_job(tx.conn, {"memory": memory.id}, tx.at)
     topics = item.proposal.get("topics")
     if isinstance(topics, list):
         attach_topics(tx, by, memory.id, tuple(str(t) for t in topics))

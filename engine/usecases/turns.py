@@ -23,6 +23,7 @@ from engine.rules.perception import DEFAULTS, injection_of, key_words, read_anal
 from engine.rules.tagging import quality_gate
 from engine.rules.textnorm import one_line
 from engine.store import turns as store
+from engine.store.journal import cancelled
 from engine.store.memories import fingerprint, insert_memory
 from engine.store.rows import dump, load_memories
 from engine.store.tags import set_links, tags_of
@@ -30,6 +31,7 @@ from engine.store.transaction import Tx
 from engine.store.vocabulary import Vocabulary
 from engine.usecases.desk import Desk
 from engine.usecases.drafts import prepare
+from engine.usecases.remembering import key_of
 from engine.usecases.turn_recall import bring_back, rendered
 from engine.usecases.turn_text import clean_text, overview_path, thread_name, without_secrets
 
@@ -109,7 +111,8 @@ def _write_frame(
 ) -> Frame:
     try:
         with desk.store.write(by, "turn_begin") as tx:
-            _refuse_repetition(tx, by, key)
+            said = fingerprint(tx, text, "").hex()
+            _refuse_repetition(tx, by, key, said)
             memory_id = tx.next_id("memory")
             suffix = store.new_suffix(tx, memory_id)
             _open_frame(desk, tx, by, frame, text, memory_id, suffix, source_path)
@@ -118,21 +121,30 @@ def _write_frame(
             tx.describe(f"turn begins: {one_line(text, 100)}")
             if key:
                 tx.conn.execute(
-                    "INSERT INTO idempotency (actor, key, op, at, answer) VALUES (?, ?, ?, ?, ?)",
-                    (by.actor, key, tx.op, tx.at, dump({"card": card, "ref": ref})),
+                    "INSERT OR REPLACE INTO idempotency (actor, key, op, at, answer) VALUES (?, ?, ?, ?, ?)",
+                    (by.actor, key_of(key), tx.op, tx.at, dump({"card": card, "ref": ref, "said": said})),
                 )
     except _Repeated as before:
         return replace(frame, card=before.card, ref=before.ref, notes=(*frame.notes, "answered before: same key"))
     return replace(frame, card=card, ref=ref)
 
 
-def _refuse_repetition(tx: Tx, by: Caller, key: str | None) -> None:
-    row = key and tx.conn.execute(
-        "SELECT answer FROM idempotency WHERE actor = ? AND key = ?", (by.actor, key)
-    ).fetchone()  # fmt: skip
-    if row:
-        answer = json.loads(row[0])
-        raise _Repeated(str(answer.get("card", "")), str(answer.get("ref", "")))
+def _refuse_repetition(tx: Tx, by: Caller, key: str | None, said: str) -> None:
+    """Raise `_Repeated` when the key began a turn with the same text, unless that was taken back since.
+
+    Raises invalid_argument when the key was used for something else.
+    """
+    if not key:
+        return
+    row = tx.conn.execute(
+        "SELECT op, answer FROM idempotency WHERE actor = ? AND key = ?", (by.actor, key_of(key))
+    ).fetchone()
+    if row is None or row[0] in cancelled(tx.conn):
+        return
+    answer = json.loads(row[1])
+    if answer.get("said") != said:
+        raise invalid("this key was used for another text", "take a new key for each turn")
+    raise _Repeated(str(answer["card"]), str(answer["ref"]))
 
 
 def _open_frame(

@@ -114,6 +114,10 @@ def test_the_same_key_makes_one_frame(engine: Engine) -> None:
     frames = [engine.begin_turn(AGENT, "deploy the gateway", key="k1") for _ in range(2)]
     assert frames[0].card == frames[1].card
     assert len(rows(engine.store_dir, "SELECT 1 FROM memories")) == 1
+    with pytest.raises(MemdeckError, match="another text"):
+        engine.begin_turn(AGENT, "deploy the printer", key="k1")
+    engine.undo(OWNER, 1)
+    assert engine.begin_turn(AGENT, "deploy the gateway", key="k1").ref == "mem-2@1"
 
 
 # ------------------------------------------------------------------ tiers
@@ -341,6 +345,8 @@ def test_orders_to_an_agent_are_set_apart(engine: Engine, turn: Turn) -> None:
     assert found(engine, "gateways", AGENT) == []
     engine.decide(OWNER, [1], "accept")
     assert found(engine, "gateways", AGENT) == [engine.card(OWNER, frame.card).memory]
+    engine.run_jobs()
+    assert engine.card(OWNER, frame.card).content_tags != ()
 
 
 def test_where_every_write_waits_a_turn_waits_too(engine: Engine, turn: Turn) -> None:
