@@ -613,6 +613,10 @@ class Engine:
             self._desk, by, text, tags, codes=codes, scene=scene, scene_sub=scene_sub, top=top
         )
 
+    def tagged(self, by: Caller, tags: Sequence[str], *, every: bool = True) -> array[int]:
+        """Return the memories that carry every one of some tags, or any of them, newest first (W30)."""
+        return tag_cards.tagged(self._desk, by, tags, every=every)
+
     def add_tag(
         self,
         by: Caller,

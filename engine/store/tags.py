@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 
@@ -16,37 +15,10 @@ from engine.store.vocabulary import Tag, Vocabulary
 # ------------------------------------------------------------------ postings (W30)
 
 
-def cards_of(conn: sqlite3.Connection, tag_id: int) -> list[int]:
-    """Return the memories that carry a tag, in ascending order."""
-    rows = conn.execute("SELECT memory_id FROM memory_tags WHERE tag_id = ? AND op_to IS NULL ORDER BY 1", (tag_id,))
-    return [row[0] for row in rows]
-
-
 def tags_of(conn: sqlite3.Connection, memory_id: int) -> set[int]:
     """Return the tags of a memory (W31)."""
     rows = conn.execute("SELECT tag_id FROM memory_tags WHERE memory_id = ? AND op_to IS NULL", (memory_id,))
     return {row[0] for row in rows}
-
-
-def cards_with_all(conn: sqlite3.Connection, tag_ids: Collection[int]) -> list[int]:
-    """Return the memories that carry every one of some tags."""
-    wanted = set(tag_ids)
-    rows = conn.execute(
-        "SELECT memory_id FROM memory_tags WHERE op_to IS NULL AND tag_id IN (SELECT value FROM json_each(?))"
-        " GROUP BY memory_id HAVING count(*) = ? ORDER BY 1",
-        (json.dumps(sorted(wanted)), len(wanted)),
-    )
-    return [row[0] for row in rows] if wanted else []
-
-
-def cards_with_any(conn: sqlite3.Connection, tag_ids: Collection[int]) -> list[int]:
-    """Return the memories that carry one of some tags."""
-    rows = conn.execute(
-        "SELECT DISTINCT memory_id FROM memory_tags WHERE op_to IS NULL"
-        " AND tag_id IN (SELECT value FROM json_each(?)) ORDER BY 1",
-        (json.dumps(sorted(tag_ids)),),
-    )
-    return [row[0] for row in rows]
 
 
 def set_links(tx: Tx, memory_id: int, tag_ids: Collection[int]) -> bool:

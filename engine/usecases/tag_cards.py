@@ -1,7 +1,8 @@
-"""The best cards for tags: for those of a text, for names, or for codes (W35, W42)."""
+"""Cards by tags: the best for those of a text, for names or for codes, and all that carry some (W30, W35, W42)."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from engine.model.enums import Mode
@@ -14,6 +15,7 @@ from engine.store.rows import load_memories
 from engine.store.selection import recall_selection
 from engine.store.vocabulary import Vocabulary
 from engine.usecases.desk import Desk
+from engine.usecases.reading import memory_ids
 
 
 def match_tags(
@@ -56,3 +58,12 @@ def _cue(vocabulary: Vocabulary, text: str, tags: Sequence[str] | None, codes: S
         cue = named(vocabulary, names)
         return Cue(cue.tags, tuple(code for code, tag in found.items() if tag is None), cue.dropped, cue.malformed)
     return extracted(vocabulary, text) if tags is None else named(vocabulary, tags)
+
+
+def tagged(desk: Desk, by: Caller, tags: Sequence[str], *, every: bool) -> array[int]:
+    """Return the memories that carry every one of `tags`, or any of them, newest first, as a list shows them (W30)."""
+    if not every or not tags:
+        return memory_ids(desk, by, Filter(tags=tuple(tags))) if tags else array("q")
+    first, *others = (memory_ids(desk, by, Filter(tags=(tag,))) for tag in tags)
+    common = set(first).intersection(*others)
+    return array("q", (id for id in first if id in common))

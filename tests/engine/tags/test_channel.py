@@ -311,6 +311,18 @@ def test_a_match_by_text_by_tags_and_by_codes(engine: Engine) -> None:
     assert engine.match_tags(OWNER, "怎么部署？", tags=[]).hits == () == engine.match_tags(OWNER).hits
 
 
+def test_cards_with_every_tag_and_with_any(engine: Engine) -> None:
+    card(engine, "shop", "garden")
+    card(engine, "shop")
+    card(engine, "garden")
+    card(engine, "paper")
+    assert list(engine.tagged(OWNER, ["shop", "Garden"])) == [1]
+    assert list(engine.tagged(OWNER, ["shop", "garden"], every=False)) == [3, 2, 1]
+    assert list(engine.tagged(OWNER, ["shop", "nobody"])) == list(engine.tagged(OWNER, [])) == []
+    engine.forget(OWNER, ["mem-1"])
+    assert list(engine.tagged(agent(), ["shop", "garden"])) == []
+
+
 # --- as a bonus ---
 
 
