@@ -47,6 +47,8 @@ class Remember(Struct, frozen=True, kw_only=True):
     confidence: Annotated[float, UNLISTED, Meta(ge=0, le=1)] = 1.0
     speculative: Annotated[bool, UNLISTED] = False
     expect_revision: Annotated[Revision | None, UNLISTED] = None
+    about: Annotated[str, UNLISTED] = ""
+    feedback: Annotated[Literal["confirmed", "partial", "ignored", "rejected"] | None, UNLISTED] = None
 
 
 class Match(Struct, frozen=True, kw_only=True):
@@ -71,8 +73,16 @@ class Forget(Struct, frozen=True, kw_only=True):
 
 
 def remember(call: Call, args: Remember) -> Answer:
-    """Store one statement and echo its reference, revision, state and store."""
+    """Store one statement and echo its reference, revision, state and store.
+
+    With `feedback` and without a text it is said what became of the memory `about`, and nothing is stored (W37).
+    """
+    if args.feedback and not args.text and not args.triples:
+        word = call.engine.report_feedback(call.caller, args.about, args.feedback)
+        return Answer({"ref": args.about, "feedback": word, "store": call.store})
     notes = []
+    if args.feedback or args.about:
+        notes.append("about and feedback have no effect with text")
     if args.was and not args.replaces:
         notes.append("was has no effect without replaces")
     result = call.engine.remember(

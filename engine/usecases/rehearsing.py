@@ -1,4 +1,4 @@
-"""What changed settings would change: recent questions asked again under both, and nothing written (design: rehearsal)."""
+"""What changed settings would change: recent questions asked again under both, nothing written (design: rehearsal)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @base.command("status", help="cli.status.help")
 @base.option(
     "--view",
-    type=click.Choice(["stats", "session", "audit", "conflicts", "topics"]),
+    type=click.Choice(["stats", "session", "audit", "conflicts", "topics", "dormant"]),
     default="stats",
     help="cli.status.view",
 )
@@ -29,6 +29,12 @@ def status_command(view: str) -> None:
     """Show the store in numbers."""
     by = base.caller()
     with base.opened() as engine:
+        if view == "dormant":
+            from tui.commands.receipts import dormant_lines
+
+            found = engine.dormant(by)
+            base.answer(found, dormant_lines(found))
+            return
         shown = engine.status(by, view)
         base.answer(shown, status_lines(shown))
 

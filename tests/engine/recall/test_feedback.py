@@ -10,6 +10,9 @@ from engine.facade import Engine, open_engine
 from engine.model.enums import Channel, Mode
 from engine.model.errors import MemdeckError
 from engine.model.memory import RecallQuery
+from engine.serve import writing
+from engine.serve.call import Call
+from engine.serve.tools import TOOLS
 from tests.engine.kit import OWNER, agent, found, put, rows
 
 AGENT = agent(session="s1")
@@ -99,6 +102,19 @@ def test_what_is_no_feedback_is_refused(office: Engine, store_dir: Path) -> None
         reader.report_feedback(OWNER, "mem-1", "confirmed")
     assert refused.value.code == "read_only"
     assert office.feedback(OWNER) == {}
+
+
+def test_an_agent_reports_by_remember_and_no_schema_grows(office: Engine) -> None:
+    call = Call(office, AGENT)
+    answer = writing.remember(call, writing.Remember(about="mem-1", feedback="rejected"))
+    assert answer.data == {"ref": "mem-1", "feedback": "rejected", "store": str(office.store_dir)}
+    assert office.feedback(OWNER) == {1: "rejected"}
+    answer = writing.remember(call, writing.Remember(text="The tug is red", about="mem-2", feedback="rejected"))
+    assert "have no effect" in answer.notes[0] and office.feedback(OWNER) == {1: "rejected"}
+    with pytest.raises(MemdeckError):
+        writing.remember(call, writing.Remember(feedback="rejected"))
+    schema = TOOLS["remember"].listing()["inputSchema"]
+    assert isinstance(schema, dict) and not {"about", "feedback"} & set(schema["properties"])
 
 
 def test_a_duplicate_of_a_rejected_memory_is_still_known(office: Engine) -> None:
