@@ -8,8 +8,6 @@ from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
 
-from engine.rules import textnorm
-
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _BLOCK_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
@@ -17,6 +15,11 @@ _JOINED = re.compile(
     "(?:\u200d[^\\s\\w]\ufe0f?|[\ufe00-\ufe0f\u20e3]|[\U0001f3fb-\U0001f3ff]|[\U000e0020-\U000e007f])+"
 )
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+_HIDDEN = re.compile(
+    "\U0001f3f4[\U000e0020-\U000e007e]{2,6}\U000e007f"  # a flag of a part of a country; no other text has such tags
+    "|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
 _ODD = re.compile("[^\x20-\x7e\u00a1-\u02ff\u0370-\u1fff\u3000-\ud7a3\uff01-\uffe6]")
 
 
@@ -38,12 +41,19 @@ def visible_block(text: str) -> str:
 
 def editable(text: str) -> str:
     """Return `text` for a text area: what would act on the terminal as pictures, all else, emoji too, as it is."""
-    return "\r\n".join(map(textnorm.visible, text.split("\r\n")))
+    return "\r\n".join(_HIDDEN.sub(_picture, line) for line in text.split("\r\n"))
 
 
 def editable_line(text: str) -> str:
     """Return `text` for an input of one line, otherwise as `editable`."""
-    return " ".join(re.split("[\t\n]", textnorm.visible(text)))
+    return " ".join(re.split("\r?\n|\t", editable(text)))
+
+
+def _picture(found: re.Match[str]) -> str:
+    char = found[0]
+    if len(char) > 1:
+        return char
+    return chr(0x2400 + ord(char)) if char < " " else "\u2421" if char == "\x7f" else f"⟨U+{ord(char):04X}⟩"
 
 
 def _mark(found: re.Match[str]) -> str:
