@@ -751,7 +751,8 @@ class Engine:
         ):
             return importing.replace_whole(self._desk, by, source, dry_run=dry_run)
         plan = self.plan_import(source, format=format, progress=progress) if isinstance(source, Path) else source
-        return importing.preview(plan) if dry_run else importing.run_import(self._desk, by, plan, progress)
+        carry_out = importing.preview if dry_run else importing.run_import
+        return carry_out(self._desk, by, plan, progress)
 
     def export(self, path: Path, *, format: str = "json", progress: Progress | None = None) -> int:
         """Write the whole store to a file; returns how many memories it holds."""

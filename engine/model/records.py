@@ -143,9 +143,10 @@ class SettingInfo:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import did or would do: counts by type and state, and each problem with file and line.
+    """What an import did or would do, and each problem with file and line.
 
-    `graph` counts the entities, observations and relations of a knowledge graph.
+    Of a directory every file counts once, of a knowledge graph, which is one file, every statement; `graph` has its
+    entities, observations and relations. `by_type` counts what was created.
     """
 
     run: str | None
@@ -162,6 +163,16 @@ class ImportReport:
     problems: tuple[Mapping[str, object], ...]
     snapshot: str | None = None
     graph: Mapping[str, int] = field(default_factory=dict)
+    refused: int = 0
+    indexes: int = 0
+
+    def counted(self) -> dict[str, int]:
+        """Return what became of everything that was read, by name; of a directory the numbers add up to `files`."""
+        return {
+            "created": self.created, "updated": self.updated, "unchanged": self.unchanged,
+            "held_back": self.held_back, "quarantined": self.quarantined, "blocked": self.blocked,
+            "refused": self.refused, "skipped": self.skipped, "indexes": self.indexes,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)

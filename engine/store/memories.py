@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +30,12 @@ class Found:
 
 def fingerprint(tx: Tx, text: str, body: str) -> bytes:
     """Return the keyed fingerprint of "the same content": without the store's key it says nothing of the text."""
-    key = tx.conn.execute("SELECT value FROM meta WHERE key = 'fingerprint_key'").fetchone()[0]
+    return fingerprint_in(tx.conn, text, body)
+
+
+def fingerprint_in(conn: sqlite3.Connection, text: str, body: str) -> bytes:
+    """Return the same where nothing is written."""
+    key = conn.execute("SELECT value FROM meta WHERE key = 'fingerprint_key'").fetchone()[0]
     canon = "\x1f".join(fingerprint_text(part) for part in (text, body))
     return hmac.new(key, canon.encode("utf-8", "surrogatepass"), hashlib.sha256).digest()[:16]
 

@@ -61,6 +61,7 @@ class MarkdownImport:
     indexes: dict[str, Index] = field(default_factory=dict)
     reserved: dict[str, frozenset[str]] = field(default_factory=dict)
     identities: dict[tuple[int, int], str] = field(default_factory=dict)
+    refused: int = 0
     above: tuple[str, ...] = ()
     single: bool = False
 
@@ -91,6 +92,9 @@ class MarkdownImport:
             files=self.tree.files,
             memories=tuple(memories),
             problems=tuple(sorted([*self.problems, *problems], key=lambda item: (item.file, item.line))),
+            indexes=len(self.indexes),
+            refused=self.refused,
+            skipped=self.tree.files - len(memories) - len(self.indexes) - self.refused,
             index=tuple(entry for index in self.indexes.values() for entry in index.entries),
             prose=tuple(piece for index in self.indexes.values() for piece in index.prose),
         )
@@ -148,12 +152,13 @@ class MarkdownImport:
         found = read_file(candidate.place, LIMIT)
         why = found.kind or ("" if self.single else self.skip_by_name(candidate))
         if why:
-            self.skip(candidate.path, found.kind or "skipped", found.why or why)
+            kind = found.kind or "skipped"
+            self.skip(candidate.path, kind, found.why or why, "" if kind == "skipped" else "skipped")
             return None
         twin = self.identities.setdefault(found.identity, candidate.path)
         if twin != candidate.path and found.links > 1:
             if self.is_reserved(twin):
-                self.skip(candidate.path, "reserved", f"another name of {twin}")
+                self.skip(candidate.path, "reserved", f"another name of {twin}", "skipped")
                 return None
             self.skip(candidate.path, "hard_link", f"another name of {twin}", "taken as a memory of its own")
         return self.take_text(candidate, found)
@@ -201,6 +206,7 @@ class MarkdownImport:
         check = self.gate.refusal("\n".join([*stated, memory.body]))
         if check == "noise":
             self.skip(path, "noise", "nothing of substance", "refused")
+            self.refused += 1
             return None
         if check == "injection" or is_transcript(memory.body):
             why = "carries orders to an agent" if check else "a talk written down, which may carry orders"

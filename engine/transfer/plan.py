@@ -167,7 +167,8 @@ class ParsedMemory:
 class ImportPlan:
     """Everything that an import of `root` would do: `files` counts every file seen, taken or not.
 
-    `entities` are those of a graph, `counts` how many entities, observations and relations it holds.
+    Of a directory each is a memory, an index, refused (it holds nothing of substance) or skipped. `entities` are those
+    of a graph, `counts` how many entities, observations and relations it holds.
     """
 
     root: str
@@ -179,6 +180,9 @@ class ImportPlan:
     prose: tuple[IndexProse, ...] = ()
     entities: tuple[Declared, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    indexes: int = 0
+    refused: int = 0
+    skipped: int = 0
 
     def by_type(self) -> dict[str, int]:
         """Count the memories by type."""

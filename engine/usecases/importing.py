@@ -8,7 +8,9 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from engine.model.clock import iso
@@ -18,7 +20,7 @@ from engine.model.memory import Caller, Draft
 from engine.model.records import ImportReport
 from engine.rules.admission import Checks
 from engine.store.facts import Declared, close_facts, declare, undeclared
-from engine.store.memories import fingerprint, new_version, set_state
+from engine.store.memories import fingerprint_in, new_version, set_state
 from engine.store.restore import replace_content
 from engine.store.snapshots import make_snapshot
 from engine.store.transaction import Tx
@@ -32,32 +34,89 @@ from engine.usecases.tag_links import tag_memory
 
 BATCH = 400
 """Memories per operation: a crash loses at most one batch, and the next run goes on behind it."""
+FORGOTTEN = ("forgotten", "it was forgotten or rejected before and stays out")
 Progress = Callable[[int, int], None]
+
+
+class _Fate(StrEnum):
+    """What becomes of a file; every file that is read as a memory has exactly one."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    HELD = "held_back"
+    QUARANTINED = "quarantined"
+    BLOCKED = "blocked"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The memory that a file became before, whether the file is the same since, and whether the memory is its alone."""
+
+    id: int
+    same: bool
+    state: State
+    fingerprint: bytes
+    edited: bool
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A file with what becomes of it, and the report's line (kind, message) where it needs one."""
+
+    memory: ParsedMemory
+    fate: _Fate
+    known: _Known | None = None
+    prepared: Prepared | None = None
+    print_: bytes = b""
+    why: tuple[str, str] = ("", "")
 
 
 @dataclass
 class _Run:
-    """An import under way: its numbers so far, and which file became which memory."""
+    """An import, real or tried: its numbers so far, and which file became which memory."""
 
     name: str
+    root: str
     by: Caller
     checks: Checks
-    numbers: Counter[str] = field(default_factory=Counter)
+    now: int
+    numbers: Counter[_Fate] = field(default_factory=Counter)
     types: Counter[str] = field(default_factory=Counter)
     problems: list[Mapping[str, object]] = field(default_factory=list)
     by_path: dict[str, int] = field(default_factory=dict)
     forgotten: list[bytes] = field(default_factory=list)
 
+    def count(self, judged: _Judged) -> None:
+        """Note what became of a file."""
+        self.numbers[judged.fate] += 1
+        if judged.known is not None:
+            self.by_path.setdefault(judged.memory.source_path, judged.known.id)
+        if judged.fate is _Fate.BLOCKED:
+            self.forgotten.append(judged.print_)
+        if judged.fate is _Fate.CREATED and judged.prepared is not None:
+            self.types[str(judged.prepared.columns["type"])] += 1
+        kind, message = judged.why
+        if kind:
+            self.problems.append(_shown(Problem(judged.memory.source_path, 0, kind, message)))
 
-def preview(plan: ImportPlan) -> ImportReport:
-    """Return what an import would do, without writing anything."""
-    states = plan.by_state()
-    waiting = states.get(Planned.HELD, 0) + states.get(Planned.QUARANTINED, 0)
+
+def _start(desk: Desk, by: Caller, plan: ImportPlan, name: str = "") -> _Run:
+    require_owner(by, "import")
+    door = Caller(Origin.IMPORT, by.actor, by.session, by.workspace)
+    problems: list[Mapping[str, object]] = [_shown(problem) for problem in plan.problems]
+    return _Run(name, plan.root, door, gate(desk.settings, door), desk.store.clock.now_ms(), problems=problems)
+
+
+def _report(plan: ImportPlan, run: _Run, *, dry_run: bool, snapshot: str | None = None) -> ImportReport:
+    n = run.numbers
     return ImportReport(
-        run=None, dry_run=True, files=plan.files, created=len(plan.memories) - waiting, updated=0, unchanged=0,
-        held_back=states.get(Planned.HELD, 0), quarantined=states.get(Planned.QUARANTINED, 0), blocked=0,
-        skipped=plan.problems_by_kind().get("skipped", 0), by_type=plan.by_type(),
-        problems=tuple(_shown(p) for p in plan.problems), graph=plan.counts,
+        run=run.name if snapshot else None, dry_run=dry_run, files=plan.files, created=n[_Fate.CREATED],
+        updated=n[_Fate.UPDATED], unchanged=n[_Fate.UNCHANGED], held_back=n[_Fate.HELD],
+        quarantined=n[_Fate.QUARANTINED], blocked=n[_Fate.BLOCKED], skipped=plan.skipped,
+        refused=plan.refused + n[_Fate.REFUSED], indexes=plan.indexes, by_type=dict(run.types),
+        problems=tuple(run.problems), snapshot=snapshot, graph=plan.counts,
     )  # fmt: skip
 
 
@@ -68,46 +127,51 @@ def _shown(problem: Problem) -> dict[str, object]:
     }  # fmt: skip
 
 
+def preview(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | None = None) -> ImportReport:
+    """Return what an import would do to the store as it is now, without writing anything."""
+    run = _start(desk, by, plan)
+    with desk.store.read() as conn:
+        for done, memory in enumerate(plan.memories, 1):
+            run.count(_judge(conn, run, memory))
+            if progress and (done % BATCH == 0 or done == len(plan.memories)):
+                progress(done, len(plan.memories))
+    return _report(plan, run, dry_run=True)
+
+
 def run_import(desk: Desk, by: Caller, plan: ImportPlan, progress: Progress | None = None) -> ImportReport:
     """Write a plan into the store, after a snapshot when anything is new. What is unchanged is left as it is.
 
     A file whose content was forgotten stays forgotten; a file that changed becomes the next version, unless the
-    memory was edited in memdeck meanwhile: then the file's text waits in review.
+    memory was edited in memdeck meanwhile, or the file now holds a secret or orders: then its text waits in review.
     """
-    require_owner(by, "import")
+    run = _start(desk, by, plan)
     if not plan.memories and not plan.entities:
-        return replace(preview(plan), dry_run=False)
-    door = Caller(Origin.IMPORT, by.actor, by.session, by.workspace)
+        return _report(plan, run, dry_run=False)
+    run.name = _run_name(desk, plan.root)
     keep = desk.settings.number("snapshots.keep_runs")
     snapshot = None
-    run = _Run(_run_name(desk, plan.root), door, gate(desk.settings, door), problems=[_shown(p) for p in plan.problems])
     if new := _undeclared(desk, plan):
         snapshot = make_snapshot(desk.store, kind="run", reason=f"before importing {plan.root}", keep=keep).name
-        with desk.store.write(door, "import", run=run.name, source=plan.format) as tx:
+        with desk.store.write(run.by, "import", run=run.name, source=plan.format) as tx:
             declare(tx, new)
             tx.describe(f"declared {len(new)} entities from {plan.root}")
     total = len(plan.memories)
     for start in range(0, total, BATCH):
-        batch = _changed(desk, run, plan.root, plan.memories[start : start + BATCH])
+        batch = _changed(desk, run, plan.memories[start : start + BATCH])
         if batch and snapshot is None:
             snapshot = make_snapshot(desk.store, kind="run", reason=f"before importing {plan.root}", keep=keep).name
         if batch:
-            with desk.store.write(door, "import", run=run.name, source=plan.format) as tx:
+            with desk.store.write(run.by, "import", run=run.name, source=plan.format) as tx:
+                run.now = tx.at
                 for memory in batch:
-                    _take(desk, tx, run, plan.root, memory)
+                    _take(tx, run, _judge(tx.conn, run, memory))
                 what = "statements" if plan.counts else "files"
                 tx.describe(f"imported {len(batch)} {what} from {plan.root}")
         if progress:
             progress(min(start + BATCH, total), total)
     _settle(desk, run, plan)
     _finish(desk, run, plan.root)
-    n = run.numbers
-    return ImportReport(
-        run=run.name if snapshot else None, dry_run=False, files=plan.files, created=n["created"], updated=n["updated"],
-        unchanged=n["unchanged"], held_back=n["held"], quarantined=n["quarantined"], blocked=n["blocked"],
-        skipped=plan.problems_by_kind().get("skipped", 0), by_type=dict(run.types), problems=tuple(run.problems),
-        snapshot=snapshot, graph=plan.counts,
-    )  # fmt: skip
+    return _report(plan, run, dry_run=False, snapshot=snapshot)
 
 
 def _undeclared(desk: Desk, plan: ImportPlan) -> list[Declared]:
@@ -142,76 +206,80 @@ def _finish(desk: Desk, run: _Run, root: str) -> None:
         conn.execute("COMMIT")
 
 
-def _changed(desk: Desk, run: _Run, root: str, batch: Sequence[ParsedMemory]) -> list[ParsedMemory]:
+def _changed(desk: Desk, run: _Run, batch: Sequence[ParsedMemory]) -> list[ParsedMemory]:
     """Return the files of a batch that are new or changed; the others are counted and cost no operation."""
     changed = []
     with desk.store.read() as conn:
         for memory in batch:
-            known = _known(conn, root, memory)
-            if known is None or not known.same:
-                changed.append(memory)
-                continue
-            run.by_path[memory.source_path] = known.id
-            if known.state is State.DELETED:
-                run.forgotten.append(known.fingerprint)
-                _report_forgotten(run, memory)
+            known = _known(conn, run.root, memory)
+            if known is not None and known.same:
+                run.count(_same(memory, known))
             else:
-                run.numbers["unchanged"] += 1
+                changed.append(memory)
     return changed
 
 
-@dataclass(frozen=True)
-class _Known:
-    """The memory that a file became before, and whether the file is the same since."""
-
-    id: int
-    same: bool
-    state: State
-    fingerprint: bytes
-
-
-def _take(desk: Desk, tx: Tx, run: _Run, root: str, memory: ParsedMemory) -> None:
-    known = _known(tx.conn, root, memory)
+def _judge(conn: sqlite3.Connection, run: _Run, memory: ParsedMemory) -> _Judged:
+    """Say what becomes of a file in the store as `conn` sees it."""
+    known = _known(conn, run.root, memory)
+    if known is not None and known.same:
+        return _same(memory, known)
     try:
-        prepared = prepare(draft_of(memory, root), run.by, run.checks, tx.at)
+        prepared = prepare(draft_of(memory, run.root), run.by, run.checks, run.now)
     except MemdeckError as error:
-        run.numbers["refused"] += 1
-        _note(run, memory, error.code, error.message)
-        return
-    print_ = fingerprint(tx, prepared.text, prepared.body)
+        return _Judged(memory, _Fate.REFUSED, known, why=(error.code, error.message))
+    print_ = fingerprint_in(conn, prepared.text, prepared.body)
     prepared.columns["fingerprint"] = print_
-    if tx.conn.execute("SELECT 1 FROM tombstones WHERE fingerprint = ? AND op_to IS NULL", (print_,)).fetchone():
-        run.forgotten.append(print_)
-        _report_forgotten(run, memory)
-        return
-    if known is not None:
-        _update(tx, run, known.id, prepared, memory)
-        return
-    if memory.state == Planned.HELD:
-        spots = [{"file": memory.source_path, "line": s.line, "kind": s.kind} for s in memory.secrets]
-        run.by_path[memory.source_path] = quarantine(
-            tx, run.by, prepared, "secret", ReviewKind.HELD_BACK, evidence={"spots": spots}
-        ).id
-        run.numbers["held"] += 1
-        return
-    if memory.state == Planned.QUARANTINED or prepared.verdict.check == "injection":
-        run.by_path[memory.source_path] = quarantine(
-            tx, run.by, prepared, "injection", ReviewKind.QUARANTINE, evidence={"file": memory.source_path}
-        ).id
-        run.numbers["quarantined"] += 1
-        return
-    run.by_path[memory.source_path] = begin(tx, prepared, State.ACTIVE, "").id
-    run.numbers["created"] += 1
-    run.types[str(prepared.columns["type"])] += 1
+    judged = partial(_Judged, memory, known=known, prepared=prepared, print_=print_)
+    if conn.execute("SELECT 1 FROM tombstones WHERE fingerprint = ? AND op_to IS NULL", (print_,)).fetchone():
+        return judged(_Fate.BLOCKED, why=FORGOTTEN)
+    if known is not None and known.state not in (State.ACTIVE, State.ARCHIVED, State.SUPERSEDED):
+        return judged(_Fate.UNCHANGED)
+    if memory.state is Planned.HELD:
+        return judged(_Fate.HELD)
+    if memory.state is Planned.QUARANTINED or prepared.verdict.check == "injection":
+        return judged(_Fate.QUARANTINED)
+    if known is None:
+        return judged(_Fate.CREATED)
+    if known.edited:
+        why = f"mem-{known.id} was edited in memdeck; the file's text waits in review"
+        return judged(_Fate.QUARANTINED, why=("edited_here", why))
+    return judged(_Fate.UPDATED)
 
 
-def _report_forgotten(run: _Run, memory: ParsedMemory) -> None:
-    run.numbers["blocked"] += 1
-    _note(run, memory, "forgotten", "it was forgotten or rejected before and stays out")
+def _same(memory: ParsedMemory, known: _Known) -> _Judged:
+    if known.state is State.DELETED:
+        return _Judged(memory, _Fate.BLOCKED, known, print_=known.fingerprint, why=FORGOTTEN)
+    return _Judged(memory, _Fate.UNCHANGED, known)
 
 
-def _note(run: _Run, memory: ParsedMemory, kind: str, message: str) -> None:
-    run.problems.append({"file": memory.source_path, "line": 0, "kind": kind, "message": message, "recovered": ""})
+def _take(tx: Tx, run: _Run, judged: _Judged) -> None:
+    """Carry out what was judged."""
+    memory, known, prepared = judged.memory, judged.known, judged.prepared
+    run.count(judged)
+    if prepared is None:
+        return
+    if judged.fate is _Fate.CREATED:
+        run.by_path[memory.source_path] = begin(tx, prepared, State.ACTIVE, "").id
+    elif judged.fate is _Fate.UPDATED and known is not None:
+        _update(tx, known.id, prepared, memory)
+    elif judged.fate in (_Fate.HELD, _Fate.QUARANTINED):
+        run.by_path.setdefault(memory.source_path, _set_aside(tx, run, judged, prepared))
+
+
+def _set_aside(tx: Tx, run: _Run, judged: _Judged, prepared: Prepared) -> int:
+    """Let a text wait in review, in place of the memory that the file became before; returns its number."""
+    memory = judged.memory
+    target = reload(tx, judged.known.id) if judged.known is not None else None
+    evidence: dict[str, object] = {"file": memory.source_path}
+    if judged.fate is _Fate.HELD:
+        cause, kind = "secret", ReviewKind.HELD_BACK
+        evidence = {"spots": [{"file": memory.source_path, "line": s.line, "kind": s.kind} for s in memory.secrets]}
+    elif judged.why[0] == "edited_here":
+        cause, kind = "authority", ReviewKind.AUTHORITY
+    else:
+        cause, kind = "injection", ReviewKind.QUARANTINE
+    return quarantine(tx, run.by, prepared, cause, kind, target=target, was="wrong", evidence=evidence).id
 
 
 def _known(conn: sqlite3.Connection, root: str, memory: ParsedMemory) -> _Known | None:
@@ -221,38 +289,26 @@ def _known(conn: sqlite3.Connection, root: str, memory: ParsedMemory) -> _Known 
     """
     rows = conn.execute(
         "SELECT v.memory_id, json_extract(v.extra, '$.sha256'), json_extract(v.extra, '$.root'), s.state,"
-        " v.fingerprint FROM versions v JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL"
+        " v.fingerprint, v.origin <> 'import' OR v.manually_corrected FROM versions v"
+        " JOIN states s ON s.memory_id = v.memory_id AND s.op_to IS NULL"
         " WHERE v.op_to IS NULL AND json_extract(v.extra, '$.source_path') = ?"
         " AND json_extract(v.extra, '$.workspace') IS ? ORDER BY v.vid DESC",
         (memory.source_path, memory.workspace),
     ).fetchall()
-    for memory_id, digest, _, state, print_ in rows:
-        if digest == memory.sha256:
-            return _Known(memory_id, True, State(state), print_)
-    for memory_id, _, where, state, print_ in rows:
-        if where == root:
-            return _Known(memory_id, False, State(state), print_)
+    for same in (True, False):
+        for memory_id, digest, where, state, print_, edited in rows:
+            if (digest == memory.sha256) if same else (where == root):
+                return _Known(memory_id, same, State(state), print_, bool(edited))
     return None
 
 
-def _update(tx: Tx, run: _Run, memory_id: int, prepared: Prepared, memory: ParsedMemory) -> None:
-    old = reload(tx, memory_id)
-    run.by_path[memory.source_path] = memory_id
-    if old.state not in (State.ACTIVE, State.ARCHIVED, State.SUPERSEDED):
-        run.numbers["unchanged"] += 1
-        return
-    if old.origin is not Origin.IMPORT or old.manually_corrected:
-        quarantine(tx, run.by, prepared, "authority", ReviewKind.AUTHORITY, target=old, was="wrong")
-        run.numbers["quarantined"] += 1
-        _note(run, memory, "edited_here", f"mem-{memory_id} was edited in memdeck; the file's text waits in review")
-        return
+def _update(tx: Tx, memory_id: int, prepared: Prepared, memory: ParsedMemory) -> None:
     columns = {k: v for k, v in prepared.columns.items() if k not in ("valid_from",) or memory.valid_from is not None}
     new_version(tx, memory_id, {**columns, "description": prepared.text, "body": prepared.body})
     if memory.triples or memory.mentions:
         close_facts(tx, memory_id, keep=memory.triples, mentions=memory.mentions)
         state_facts(tx, memory_id, prepared)
     tag_memory(tx, memory_id, prepared.draft.tags)
-    run.numbers["updated"] += 1
 
 
 def draft_of(memory: ParsedMemory, root: str) -> Draft:
@@ -280,7 +336,7 @@ def _settle(desk: Desk, run: _Run, plan: ImportPlan) -> None:
     wanted = [
         m for m in plan.memories if m.state in (Planned.ARCHIVED, Planned.SUPERSEDED) and m.source_path in run.by_path
     ]
-    if not wanted or not (run.numbers["created"] or run.numbers["updated"]):
+    if not wanted or not (run.numbers[_Fate.CREATED] or run.numbers[_Fate.UPDATED]):
         return
     with desk.store.write(run.by, "import", run=run.name, source=plan.format) as tx:
         for parsed in wanted:

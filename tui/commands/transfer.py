@@ -66,10 +66,8 @@ def import_found(*, dry_run: bool, yes: bool) -> None:
 def import_lines(report: ImportReport) -> Iterator[str]:
     """Show what was or would be done, then each problem with its file and line."""
     yield t("cli.import.planned" if report.dry_run else "cli.import.done", files=report.files, run=report.run or "-")
-    for name in ("created", "updated", "unchanged", "held_back", "quarantined", "blocked", "skipped"):
-        number = getattr(report, name)
-        if number:
-            yield f"  {t(f'cli.import.{name}')}: {number}"
+    yield from ([t("cli.import.graph", **report.graph)] if report.graph else [])
+    yield from (f"  {t(f'cli.import.{name}')}: {number}" for name, number in report.counted().items() if number)
     types = ", ".join(f"{name} {number}" for name, number in report.by_type.items())
     yield from ([f"  {t('cli.import.types')}: {types}"] if types else [])
     for problem in report.problems[:MANY_PROBLEMS]:

@@ -63,7 +63,12 @@ class ImportScreen(DeckScreen):
         self.table.focus()
         self.set_interval(0.2, self._show_progress)
         engine, path = self.deck.engine, self._path
-        self.read("plan", lambda: engine.plan_import(path, progress=self._note), self._planned, self._failed)
+
+        def call() -> tuple[Any, ImportReport]:
+            plan = engine.plan_import(path, progress=self._note)
+            return plan, engine.run_import(OWNER, plan, dry_run=True, progress=self._note)
+
+        self.read("plan", call, self._planned, self._failed)
 
     def _note(self, done: int, of: int) -> None:
         """Note the progress; called in the reading thread."""
@@ -79,18 +84,22 @@ class ImportScreen(DeckScreen):
         self.deck.fail(error)
         self.deck.leave(self)
 
-    def _planned(self, plan: Any) -> None:
+    def _planned(self, found: tuple[Any, ImportReport]) -> None:
+        plan, report = found
         self._plan = plan
         self._state = "planned" if plan.memories else "nothing"
-        self._remarks = [(p.file, p.line, p.kind, p.message) for p in plan.problems]
+        self._remarks = [
+            (str(p["file"]), int(str(p["line"])), str(p["kind"]), str(p["message"])) for p in report.problems
+        ]
         self.table.show(array("q", range(len(self._remarks))))
         self.query_one("#title", Static).update(visible(t("screen.import.title", path=self._path)))
-        summary = t("screen.import.summary", files=plan.files, memories=len(plan.memories), problems=len(plan.problems))
+        summary = t("screen.import.summary", files=plan.files, memories=len(plan.memories), problems=len(self._remarks))
         self.query_one(StatusLine).place(summary)
         lines = [Content.styled(f"{plan.format}", "bold $accent"), Content(summary), Content("")]
-        for key, counts in (("types", plan.by_type()), ("states", plan.by_state())):
+        counted = {t(f"cli.import.{name}"): number for name, number in report.counted().items() if number}
+        for key, counts in (("states", counted), ("types", report.by_type)):
             lines.append(Content.styled(t(f"screen.import.{key}"), "bold $primary"))
-            lines += [Content(f"{number:>7}  {name or '-'}") for name, number in counts.items()]
+            lines += [Content(f"{number:>7}  {name}") for name, number in counts.items()]
         if not plan.memories:
             lines.append(Content(t("screen.import.nothing")))
         self.query_one("#change-text", Static).update(Content("\n").join(lines))
