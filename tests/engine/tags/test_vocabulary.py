@@ -481,3 +481,16 @@ def test_a_draft_keeps_up_to_twenty_tags_cut_to_forty_characters(engine: Engine)
     engine.remember(agent(), Draft("Many tags", tags=tags))
     kept = engine.get(OWNER, "mem-1").tags
     assert len(kept) == 20 and "x" * 40 in kept
+
+
+def test_the_vocabulary_survives_export_import_and_reindexing(engine: Engine, tmp_path: Path) -> None:
+    card(engine, "标签池", "garden")
+    engine.edit_tag(OWNER, "标签池", {"synonyms": ["标签库"]})
+    engine.relate(OWNER, "标签池", "garden", "related")
+    engine.export(tmp_path / "all.json")
+    with open_engine(tmp_path / "other", env={}) as other:
+        other.run_import(OWNER, tmp_path / "all.json")
+        for _ in range(2):
+            assert by_tags(other, "标签库") == [1] and related(other, "garden") == {"标签池": "related"}
+            assert problems(other) == []
+            other.doctor(reindex=True)
