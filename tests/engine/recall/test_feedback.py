@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.facade import Engine, open_engine
 from engine.model.enums import Channel, Mode
 from engine.model.errors import MemdeckError
-from engine.model.memory import RecallQuery
+from engine.model.memory import RecallQuery, Triple
+from engine.model.receipts import FEEDBACK
 from engine.serve import writing
 from engine.serve.call import Call
 from engine.serve.tools import TOOLS
-from tests.engine.kit import OWNER, agent, found, put, rows
+from tests.engine.kit import OWNER, agent, do_not_wait_for_the_disk, found, put, rows
 
 AGENT = agent(session="s1")
 QUESTION = "harbour office opens"
@@ -120,3 +124,19 @@ def test_an_agent_reports_by_remember_and_no_schema_grows(office: Engine) -> Non
 def test_a_duplicate_of_a_rejected_memory_is_still_known(office: Engine) -> None:
     office.report_feedback(AGENT, "mem-1", "rejected")
     assert put(office, "The harbour office opens at eight").id == 1
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.sampled_from([*FEEDBACK, "reset"]), min_size=6, max_size=6))
+def test_what_is_rejected_is_given_by_no_channel_and_no_pack(words: list[str]) -> None:
+    with TemporaryDirectory() as place, open_engine(Path(place), env={}) as engine:
+        do_not_wait_for_the_disk(engine)
+        for number, word in enumerate(words, 1):
+            statement = Triple("harbour office", "opens at", f"gate {number}")
+            text = f"The harbour office opens at gate {number}"
+            put(engine, text, tags=("harbour",), triples=(statement,), baseline=number == 1)
+            engine.report_feedback(OWNER, f"mem-{number}", word)
+        rejected = {number for number, word in enumerate(words, 1) if word == "rejected"}
+        for channel in Channel:
+            assert set(ranked(engine, channel=channel)) == {1, 2, 3, 4, 5, 6} - rejected
+        assert not rejected & set(engine.context(AGENT, QUESTION).injected)
