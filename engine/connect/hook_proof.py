@@ -43,7 +43,7 @@ def prove_hooks(
     settings = HookSettings(agent.hooks)
     text = Text.of(settings_file.read(settings_file.real_path(agent.hook_file(places, reach)))).text
     document = settings.load(text)
-    moments = {moment.name: moment for moment in settings.hooks.moments}
+    moments = settings.hooks.called_at(turns=True)
     found = []
     for place in settings.places(text):
         handler: object = document

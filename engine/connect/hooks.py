@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.connect import json_text
 from engine.connect.dialects import member
 from engine.connect.server import PROGRAM, HookCommand
 from engine.model.ids import PROOF_SESSION
 
-EVENTS = ("session-start", "prompt", "pre-compact", "post-compact")
+EVENTS = ("session-start", "prompt", "pre-compact", "post-compact", "stop")
 """What `memdeck hook` is called with."""
 
 SECONDS = 5
@@ -36,18 +36,24 @@ class Moment:
 class Hooks:
     """How one agent keeps hooks: a list of groups for each event, each group with its handlers.
 
-    `agent` is what the agent is called in what memdeck counts; `handler` writes a command, which a shell reads unless
-    it has `args` of its own. `group` is what a group of ours holds besides its handler, `common` what every event of
-    the agent tells. `must_be_trusted` is true where the agent asks its user before a new hook runs.
+    `agent` is what the agent is called in what memdeck counts; `answer` is the event at a turn's end, for stores that
+    keep turns; `handler` writes a command, which a shell reads unless it has `args` of its own. `group` is what a group
+    of ours holds besides its handler, `common` what every event of the agent tells. `must_be_trusted` is true where the
+    agent asks its user before a new hook runs.
     """
 
     agent: str
     moments: tuple[Moment, ...]
+    answer: Moment
     handler: Callable[[Sequence[str]], Entry]
     group: Mapping[str, object]
     common: Mapping[str, object]
     comments: bool = False
     must_be_trusted: bool = False
+
+    def called_at(self, turns: bool) -> dict[str, Moment]:
+        """Return the events at which we are called, by name."""
+        return {moment.name: moment for moment in (*self.moments, *([self.answer] if turns else []))}
 
     def words(self, moment: Moment, command: HookCommand) -> list[str]:
         """Return the command of an event, word by word."""
@@ -70,9 +76,14 @@ class Place:
     words: tuple[str, ...]
 
     @property
+    def list_path(self) -> tuple[str, str]:
+        """Return the way to the event's groups in the settings."""
+        return ("hooks", self.event)
+
+    @property
     def path(self) -> tuple[str | int, ...]:
-        """Return the way to the handler in the settings."""
-        return ("hooks", self.event, self.group, "hooks", self.number)
+        """Return the way to the handler."""
+        return (*self.list_path, self.group, "hooks", self.number)
 
 
 class HookSettings:
@@ -92,8 +103,10 @@ class HookSettings:
 
     def read(self, text: str) -> HookCommand | None:
         """Return the command that our hooks start, None when there are none or they differ."""
-        found = {command_in(place.words) for place in self.places(text)}
-        return found.pop() if len(found) == 1 else None
+        places = self.places(text)
+        found = {command_in(place.words) for place in places}
+        turns = any(place.event == self.hooks.answer.name for place in places)
+        return replace(found.pop(), turns=turns) if len(found) == 1 else None
 
     def places(self, text: str) -> list[Place]:
         """Return every handler of ours, in the order of the text."""
@@ -108,11 +121,13 @@ class HookSettings:
 
     def put(self, text: str, command: HookCommand) -> str:
         """Have each event call us exactly once; a text that says so already comes back unchanged."""
-        wanted = {moment.name: moment for moment in self.hooks.moments}
+        wanted = self.hooks.called_at(command.turns)
         kept: set[str] = set()
         for place in reversed(self.places(text)):
             if place.event not in wanted or place.event in kept:
                 text = self._cut(text, place)
+                if member(self.load(text), place.list_path) == []:
+                    text = json_text.drop(text, place.list_path, comments=self.hooks.comments)
                 continue
             kept.add(place.event)
             handler = self.hooks.handler(self.hooks.words(wanted[place.event], command))
@@ -200,6 +215,7 @@ def _shell_ms(words: Sequence[str]) -> Entry:
 
 
 _ASKED = {"prompt": "What do you know about this project?"}
+_ANSWERED = {"stop_hook_active": False, "last_assistant_message": "Nothing yet."}
 
 CLAUDE_CODE = Hooks(
     "claude-code",
@@ -208,6 +224,7 @@ CLAUDE_CODE = Hooks(
         Moment("UserPromptSubmit", "prompt", _ASKED),
         Moment("PreCompact", "pre-compact", {"trigger": "manual", "custom_instructions": ""}),
     ),
+    Moment("Stop", "stop", _ANSWERED),
     _direct,
     {},
     {"transcript_path": "/.claude/projects/proof.jsonl", "permission_mode": "default"},
@@ -220,6 +237,7 @@ CODEX = Hooks(
         # What it prints before a compaction is ignored; after it the next prompt gets everything again.
         Moment("PostCompact", "post-compact", {"turn_id": "1", "trigger": "manual"}),
     ),
+    Moment("Stop", "stop", {"turn_id": "1", **_ANSWERED}),
     _shell,
     {},
     {"transcript_path": "/.codex/sessions/proof.jsonl", "permission_mode": "default", "model": "proof"},
@@ -232,6 +250,7 @@ GEMINI = Hooks(
         Moment("BeforeAgent", "prompt", _ASKED),
         Moment("PreCompress", "pre-compact", {"trigger": "manual"}),
     ),
+    Moment("AfterAgent", "stop", {**_ASKED, "prompt_response": "Nothing yet.", "stop_hook_active": False}),
     _shell_ms,
     {"matcher": "*"},
     {"transcript_path": "/.gemini/tmp/proof.json", "timestamp": "2026-01-01T00:00:00Z"},

@@ -37,22 +37,23 @@ def installed_server(store: Path) -> Server:
 
 @dataclass(frozen=True)
 class HookCommand:
-    """How our hooks are started: the words of the program, and the directory of the store."""
+    """How our hooks are started: the words of the program, the directory of the store, whether turns are kept (W68)."""
 
     program: tuple[str, ...]
     store: str
+    turns: bool = False
 
 
-def installed_hooks(store: Path) -> HookCommand:
+def installed_hooks(store: Path, *, turns: bool = False) -> HookCommand:
     """Return how this very installation answers hooks, from any folder."""
     script = _script()
     if script:
-        return HookCommand((str(script),), str(store.absolute()))
+        return HookCommand((str(script),), str(store.absolute()), turns)
     # An agent gives its hooks no variables of their own.
     env = shutil.which("env") or "/usr/bin/env"
     checkout = Path(__file__).parents[2]
     program = (env, f"PYTHONPATH={checkout}", str(Path(sys.executable).absolute()), "-m", "tui")
-    return HookCommand(program, str(store.absolute()))
+    return HookCommand(program, str(store.absolute()), turns)
 
 
 def _script() -> Path | None:

@@ -82,6 +82,12 @@ def test_hooks_are_left_out_and_taken_out_on_demand(memdeck, home, terminal, pro
     assert "has no hooks" in memdeck("connect", "opencode").out
 
 
+def test_the_end_of_a_turn_is_hooked_where_the_store_keeps_turns(memdeck, home, terminal, proven) -> None:
+    assert "AfterAgent" not in memdeck("connect", "gemini", "--dry-run").out
+    memdeck("settings", "set", "turns.enabled", "on")
+    assert "AfterAgent" in memdeck("connect", "gemini", "--dry-run").out
+
+
 def test_a_hook_that_does_not_work_is_one_line_and_exit_code_one(memdeck, home, terminal, proven, monkeypatch) -> None:
     broken = HookProof("SessionStart", False, 0, 0.1, "there is\nno store")
     monkeypatch.setattr("engine.connect.prove_hooks", lambda *_, **__: [broken])

@@ -40,8 +40,16 @@ def connect_command(agent: str | None, dry_run: bool, remove: bool, scope: str, 
     if remove:
         take_out(chosen, places, Reach(scope), dry_run=dry_run)
     else:
-        hooks = None if no_hooks else installed_hooks(base.store_dir())
+        hooks = None if no_hooks else installed_hooks(base.store_dir(), turns=keeps_turns())
         write(chosen, server, hooks, places, Reach(scope), dry_run=dry_run)
+
+
+def keeps_turns() -> bool:
+    """Tell whether the store is there already and keeps turns."""
+    if not (base.store_dir() / "memory.db").is_file():
+        return False
+    with base.opened() as engine:
+        return engine.setting("turns.enabled").value is True
 
 
 def write(

@@ -165,6 +165,26 @@ def test_hooks_of_another_shape_are_named_with_their_line_and_nothing_is_written
     assert path.read_bytes() == data and not (places.home / ".claude.json").exists()
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_end_of_a_turn_is_called_only_where_turns_are_kept(places, server, tmp_path, name) -> None:
+    store, env = tmp_path / "store", {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    owner = Caller(Origin.TUI, "owner")
+    with open_engine(store) as engine:
+        engine.set_setting(owner, "turns.enabled", True)
+    connect(places, server, name, installed_hooks(store, turns=True))
+    assert read_hooks(AGENTS[name], places, Reach.USER) == installed_hooks(store, turns=True)
+    proofs = prove_hooks(AGENTS[name], places, Reach.USER, env)
+    assert [p.event for p in proofs] == [*EVENTS[name], "AfterAgent" if name == "gemini" else "Stop"]
+    assert all(p.ok for p in proofs), proofs
+    with open_engine(store) as engine:
+        assert not engine.memory_ids(owner)
+    connect(places, server, name, installed_hooks(store))
+    hooks = loaded(name, (places.home / FILES[name]).read_bytes())["hooks"]
+    assert list(hooks) == EVENTS[name]
+    apply(plan_removal(AGENTS[name], places))
+    assert not (places.home / FILES[name]).exists()
+
+
 def test_a_project_has_hooks_of_its_own(places, server) -> None:
     for name in NAMES:
         apply(plan_connect(AGENTS[name], server, places, Reach.PROJECT, hooks=COMMAND))
