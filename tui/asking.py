@@ -24,6 +24,8 @@ class Asking(DeckScreen):
         self.question = ""
         self.hits: dict[int, Hit] = {}
         self._total = 0
+        self._new = False
+        self.wanted: int | None = None
 
     def listed_filter(self) -> Filter:
         """Return what the list is narrowed to."""
@@ -35,7 +37,7 @@ class Asking(DeckScreen):
         def run(text: str | None) -> None:
             if text is not None:
                 self.question = text
-                self.table.cursor = 0
+                self._new = True
                 self.reload()
 
         self.app.push_screen(PromptDialog(t("screen.recall.ask"), self.question), run)
@@ -55,6 +57,9 @@ class Asking(DeckScreen):
         def answered(page: RecallPage) -> None:
             self.hits = {hit.memory.id: hit for hit in page.hits}
             self._total = page.total
+            if self._new and page.hits:
+                self.wanted = page.hits[0].memory.id
+            self._new = False
             then(array("q", self.hits))
 
         self.read("ids", lambda: self.deck.engine.recall(OWNER, query), answered)

@@ -43,7 +43,7 @@ def report_card(report: MergeReport) -> Content:
     lines = [
         Content.styled(t("screen.merge.report"), "bold $success"),
         Content(""),
-        _fact("cards", t("screen.merge.cards_text", moves=report.moved, keeps=report.kept)),
+        _fact("cards", t("screen.merge.cards_done", moves=report.moved, keeps=report.kept)),
         _fact("relations", relations),
         _fact("names_kept", str(len(report.sources) + report.redirects)),
         _fact("snapshot", report.snapshot),

@@ -19,11 +19,8 @@ MATCH = "$warning bold underline"
 
 def matched(hit: Hit) -> tuple[str, ...]:
     """Return the words of the question that were found in a memory."""
-    terms = hit.parts.get("matched")
-    if isinstance(terms, list):
-        return tuple(str(term) for term in terms)
-    said = hit.why.split(";")[0]
-    return tuple(word.strip() for word in said.partition(":")[2].split(",") if word.strip())
+    words = hit.parts.get("matched")
+    return tuple(map(str, words)) if isinstance(words, list) else ()
 
 
 def marked(text: Content, words: Sequence[str]) -> Content:

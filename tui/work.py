@@ -49,6 +49,8 @@ class Work:
         self, owner: DOMNode, group: str, call: Callable[[], T], then: Callable[[T], None], failed: Failed | None = None
     ) -> None:
         """Ask `call` and give its answer to `then`, unless a newer read of `group` has begun or `owner` is gone."""
+        if self._stopped:
+            return
         key = (id(owner), group)
         self._newest[key] += 1
         if self._running[key] and not self.writes_waiting:
@@ -61,6 +63,8 @@ class Work:
 
     def write(self, call: Callable[[], T], then: Callable[[T], None], failed: Failed | None = None) -> None:
         """Run `call` after every earlier write has ended and give its answer to `then`."""
+        if self._stopped:
+            return
         self.writes_waiting += 1
         self._app.run_worker(self._write(call, then, failed), group="write")
 

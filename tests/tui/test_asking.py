@@ -37,7 +37,7 @@ async def test_answers_stand_in_their_rank_with_the_receipt_beside(ferries):
     page = ferries.engine.recall(OWNER, RecallQuery("when does the last ferry leave", everywhere=True, limit=100))
     async with walking(ferries.engine) as walk:
         whole = list(walk.screen.table.ids)
-        await walk.press("a")
+        await walk.press("G", "a")
         await walk.type("when does the last ferry leave")
         await walk.press("enter")
         await walk.settle(0.1)
@@ -100,8 +100,8 @@ def test_words_are_marked_where_they_begin_in_any_script():
 @pytest.mark.parametrize(
     ("parts", "why", "words"),
     [
-        ({"terms": ["ferry", "last"]}, "", ("ferry", "last")),
-        ({"terms": 2.5}, "summary: ferry, last; tags: 渡轮", ("ferry", "last")),
+        ({"matched": ["ferry", "last"], "terms": 2.5}, "", ("ferry", "last")),
+        ({"matched": [], "terms": 0.0}, "tags: 渡轮", ()),
         ({}, "context", ()),
     ],
 )

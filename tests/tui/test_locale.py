@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import string
+from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from tui import i18n
 
@@ -65,3 +68,13 @@ def test_one_and_other_are_chosen_by_n(monkeypatch):
 )
 def test_the_language_is_the_first_wish_that_can_be_met(option, env, setting, expected):
     assert i18n.choose_language(option, env, setting) == expected
+
+
+def test_every_kind_of_operation_has_a_word_that_fits_its_column():
+    engine = Path(__file__).parents[2] / "engine"
+    source = "\n".join(path.read_text(encoding="utf-8") for path in engine.rglob("*.py"))
+    kinds = set(re.findall(r'\.write\(\s*by, "([a-z_]+)"', source))
+    assert {"remember", "tag_merge"} <= kinds
+    for language in i18n.LANGUAGES:
+        words = {kind: i18n.catalogue(language).get(f"app.op.{kind}", "") for kind in kinds}
+        assert not [kind for kind, word in words.items() if not 0 < cell_len(word) <= 10]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.model.enums import TagLevel, TagStatus
-from engine.model.tags import EgoGraph, EgoNode
+from engine.model.tags import EgoGraph, EgoNode, QueryEffect
 from tests.tui.harness import CLAUDE, OWNER, walking
 from tui.modals.dialogs import TypedConfirmDialog
 from tui.widgets.tag_graph import lay_out
@@ -226,7 +228,7 @@ async def test_of_a_marked_set_what_is_refused_is_named(vocabulary):
     async with walking(vocabulary.engine) as walk:
         await walk.press("5", "asterisk", "a")
         assert status(vocabulary, "日程") is TagStatus.ACTIVE
-        assert "1 tags" in walk.said() and "4 refused" in walk.said()
+        assert "1 done" in walk.said() and "4 refused" in walk.said()
 
 
 async def test_define_synonyms_and_a_new_tag(vocabulary):
@@ -301,11 +303,23 @@ async def test_the_dry_run_shows_all_and_writes_nothing(vocabulary):
     assert vocabulary.kinds() == before
 
 
+async def test_the_dry_run_answers_recent_questions_before_and_after(vocabulary, monkeypatch):
+    plan = vocabulary.engine.plan_tag_merge(OWNER, ["日程"], "会议")
+    effects = (QueryEffect("周一有什么安排", (1, 2), (1, 5)),)
+    foreseen = replace(plan, queries=effects, queries_tried=3)
+    monkeypatch.setattr(vocabulary.engine, "plan_tag_merge", lambda *given: foreseen)
+    async with walking(vocabulary.engine) as walk:
+        await to_plan(walk, "日程", target="会议")
+        text = str(walk.screen.query_one("#change-text").render())
+        assert "1 of 3 would be answered differently" in text
+        assert "mem-1 mem-2" in text and "mem-1 +mem-5" in text
+
+
 async def test_a_merge_is_applied_reported_and_undone(vocabulary):
     engine = vocabulary.engine
     async with walking(engine) as walk:
         await to_plan(walk, "日程", "schedule", target="会议")
-        await confirm(walk, "merge 2")
+        await confirm(walk, "merge 3")
         assert vocabulary.kinds()[0] == "tag_merge"
         assert status(vocabulary, "schedule") is TagStatus.MERGED
         assert engine.tag(OWNER, "会议").cards == 6
@@ -322,7 +336,7 @@ async def test_a_merge_is_applied_reported_and_undone(vocabulary):
         assert not walk.screen.names.marks and walk.screen.target() is None
 
 
-@pytest.mark.parametrize("words", ["", "merge", "merge 3", "yes"])
+@pytest.mark.parametrize("words", ["", "merge", "merge 4", "yes"])
 async def test_nothing_but_the_words_merges(vocabulary, words):
     before = vocabulary.kinds()
     async with walking(vocabulary.engine) as walk:
@@ -340,7 +354,7 @@ async def test_neither_paste_nor_a_key_held_down_types_the_words(vocabulary):
     async with walking(vocabulary.engine) as walk:
         await to_plan(walk, "日程", "schedule", target="会议")
         await walk.press("a")
-        walk.paste("merge 2")
+        walk.paste("merge 3")
         await walk.settle()
         field = walk.screen.query_one("Input")
         assert field.value == ""
@@ -356,14 +370,14 @@ async def test_a_plan_that_became_stale_is_refused_and_made_anew(vocabulary):
         await to_plan(walk, "日程", "schedule", target="会议")
         await walk.press("a")
         vocabulary.say("机房周三停电", CLAUDE, tags=("日程",))
-        await walk.type("merge 2")
+        await walk.type("merge 3")
         await walk.press("enter")
         assert "tag_merge" not in vocabulary.kinds()
         await walk.settle(0.7)
         assert status(vocabulary, "日程") is not TagStatus.MERGED
         assert "memories +1 -0" in str(walk.screen.query_one("#banner").render())
         assert "3 get the target's tag" in str(walk.screen.query_one("#change-text").render())
-        await confirm(walk, "merge 3")
+        await confirm(walk, "merge 4")
         assert status(vocabulary, "日程") is TagStatus.MERGED
 
 
@@ -382,10 +396,8 @@ async def test_a_merge_that_was_built_on_stays(vocabulary):
     engine = vocabulary.engine
     async with walking(engine) as walk:
         await to_plan(walk, "日程", "schedule", target="会议")
-        await confirm(walk, "merge 2")
+        await confirm(walk, "merge 3")
         engine.apply_tag_merge(OWNER, engine.plan_tag_merge(OWNER, ["会议"], "假期"))
         await walk.press("u")
         assert "later changes rest on it" in walk.said()
         assert status(vocabulary, "schedule") is TagStatus.MERGED
-
-

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual import on
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
@@ -43,13 +44,16 @@ class Judged:
 class JudgedTable(RowTable[Judged]):
     """What is in the pack and what is not, by the line."""
 
+    reasons = 0
+    """Cells that the longest reason takes."""
+
     def row_id(self, row: Judged) -> int:
         """Return the line's place."""
         return row.at
 
     def cells(self, row: Judged) -> Sequence[Cell]:
         """Return the sign, the reference, why, and the text."""
-        width = min(34, max(14, self.size.width // 2))
+        width = min(self.reasons + 1, max(14, self.size.width // 2))
         return (
             Cell("+" if row.inside else "-", 2, "row--good" if row.inside else "row--bad"),
             Cell(f"mem-{row.memory.id} ", 9, "row--accent"),
@@ -86,6 +90,11 @@ class ContextScreen(DeckScreen):
         """Begin where a question is typed, or in the list when there is one already."""
         (self.table if self._question else self.query_one("#question")).focus()
 
+    @property
+    def judged(self) -> JudgedTable:
+        """The list of what was weighed."""
+        return self.query_one(JudgedTable)
+
     def caller(self) -> Caller:
         """Return the agent in whose place the pack is made: a new one, or the chosen session."""
         if self._as is None:
@@ -111,6 +120,7 @@ class ContextScreen(DeckScreen):
         weighed += [(left.id, False, _left(left.reason, left.detail)) for left in out]
         known = [entry for entry in weighed if entry[0] in by_id]
         self._judged = [Judged(at, by_id[id], inside, why) for at, (id, inside, why) in enumerate(known)]
+        self.judged.reasons = max((cell_len(row.why) for row in self._judged), default=0)
         who = f"{self._as.agent} · {self._as.session}" if self._as else t("screen.context.new_session")
         self.query_one("#title", Static).update(visible(t("screen.context.title", who=who)))
         self.query_one("#pack", Static).update(visible_block(pack.text.rstrip("\n")) or t("screen.context.nothing"))
@@ -202,5 +212,5 @@ def _reason(why: str) -> str:
 
 
 def _left(reason: str, detail: str) -> str:
-    key = f"cli.context.reason.{reason}"
+    key = f"screen.context.out.{reason}"
     return f"{t(key) if has(key) else reason} {detail}".rstrip()

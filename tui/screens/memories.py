@@ -58,7 +58,6 @@ class MemoriesScreen(Asking, TimeTravel, MemoryVerbs):
         self.order = state.get("order", ORDERS[0])
         self._pause: Timer | None = None
         self._rest: Timer | None = None
-        self.wanted: int | None = None
 
     def body(self) -> Iterable[Widget]:
         """Return filter line, chips, list and preview."""

@@ -149,19 +149,20 @@ class MergeScreen(DeckScreen):
         return t("screen.merge.no_plan") if id == "merge.apply" and self._plan is None else ""
 
     def do_merge_apply(self) -> None:
-        """Ask for the number of cards that move, then merge."""
+        """Ask for the number of cards that change, then merge."""
         plan = self._plan
         if plan is None:
             return
         names = ", ".join(visible(line.name) for line in plan.sources)
-        question = t("screen.merge.ask", sources=names, target=visible(plan.target.name), n=len(plan.moves))
+        count = len(plan.moves) + len(plan.keeps)
+        question = t("screen.merge.ask", sources=names, target=visible(plan.target.name), n=count)
 
         def run(sure: bool | None) -> None:
             if sure:
                 self._applying = True
                 self.write(lambda: self.deck.engine.apply_tag_merge(OWNER, plan), self._done, self._refused)
 
-        self.app.push_screen(TypedConfirmDialog(question, f"merge {len(plan.moves)}"), run)
+        self.app.push_screen(TypedConfirmDialog(question, f"merge {count}"), run)
 
     def _done(self, report: MergeReport) -> None:
         self._applying = False

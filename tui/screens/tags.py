@@ -260,7 +260,7 @@ class TagsScreen(TagVerbs):
         keys = t("screen.tags.graph_keys" if not self._trail else "screen.tags.graph_back")
         more = " · " + t("screen.tags.graph_more", n=graph.more) if graph.more else ""
         title.update(visible(f"{t('screen.tags.graph')} · {keys}{more}"))
-        tree.styles.height = min(len(graph.nodes), max(4, self.size.height // 2 - 4))
+        tree.styles.height = min(len(graph.nodes), max(4, self.size.height // 3))
         tree.draw(graph)
 
     def do_tags_walk(self) -> None:
