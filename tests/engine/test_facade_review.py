@@ -235,7 +235,7 @@ def test_a_memory_is_found_by_its_names(engine: Engine) -> None:
 def test_a_repeated_key_gets_the_first_answer(engine: Engine) -> None:
     first = engine.remember(agent(), Draft("Trams stop at midnight"), key="k")
     token = engine.change_token()
-    again = engine.remember(agent(), Draft("Anything at all"), key="k")
+    again = engine.remember(agent(), Draft("Trams stop at midnight"), key="k")
     assert (again.ref, again.op) == (first.ref, first.op) and "same key" in again.notes[-1]
     assert engine.change_token() == token
     other = engine.remember(agent("codex"), Draft("Buses run all night"), key="k")
