@@ -377,7 +377,7 @@ def test_a_line_for_each_change_without_its_text(engine: Engine, store_dir: Path
     remember, filed, forget = lines(store_dir)
     assert (remember["op"], remember["kind"], remember["ids"]) == (1, "remember", ["mem-1"])
     assert (remember["channel"], remember["source"], remember["session"]) == ("agent", "agent_reported_user", "s")
-    assert (filed["topics"], forget["topics"]) == (["family"], ["family"])
+    assert (filed["topics"], forget["topics"]) == (["topic-1"], ["topic-1"])
     assert filed["fingerprints"] == forget["fingerprints"] != remember["fingerprints"]
     text = (store_dir / "audit.jsonl").read_text("utf-8")
     assert not any(word in text for word in ("Berta", "gold", "floor", "Filed"))
