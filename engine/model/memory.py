@@ -187,7 +187,8 @@ class RecallQuery:
 
     `channel` is how memories are scored (R11). `seeds`, `hops`, `days` and `session` bound the walk of the graph
     (T9, T12): entities to start from, depth 0 to 5, age of a statement, session that made it. With channel tags the
-    filter's tags are what is asked for, in place of those in the text, and a card in `scene` gains (W38).
+    filter's tags are what is asked for, in place of those in the text, and a card in `scene` gains (W38). `expand`
+    brings other memories of the hits' topics along, behind the first page's (C18).
     """
 
     text: str
@@ -206,6 +207,7 @@ class RecallQuery:
     session: str | None = None
     scene: str = ""
     scene_sub: str = ""
+    expand: bool = False
 
 
 @dataclass(frozen=True)

@@ -131,11 +131,12 @@ def recall(call: Call, args: Recall) -> Answer:
         hops=args.hops,
         days=args.days,
         session=args.session or None,
+        expand=args.expand,
         scene=args.scene,
         scene_sub=args.scene_sub,
     )
     page = call.engine.recall(call.caller, query)
-    shown = before + len(page.hits)
+    shown = before + min(len(page.hits), query.limit)  # what a topic brings along comes on top
     hits = hit_lines(page.hits, asked_for_more=args.limit is not None or args.why, why=args.why)
     data: dict[str, object] = {"hits": hits, "more": 0}
     notes = page.notes

@@ -26,6 +26,7 @@ from engine.usecases.ageing import dormant_of
 from engine.usecases.asking import ask
 from engine.usecases.desk import Desk, may_see, require_whole, resolve
 from engine.usecases.explaining import with_receipts
+from engine.usecases.siblings import with_siblings
 
 PARTS = ("body", "overview", "full", "history")
 
@@ -172,7 +173,9 @@ def recall(desk: Desk, by: Caller, query: RecallQuery) -> RecallPage:
         hits = tuple(_hit(hit, memories[ids[hit.vid]], asleep) for hit in result.hits if ids[hit.vid] in memories)
         if query.why and hits:
             hits = with_receipts(desk, conn, asked, {number: vid for vid, number in ids.items()}, hits)
-    seen = offset + len(hits)
+        seen = offset + len(hits)
+        if query.expand and not offset:
+            hits = with_siblings(conn, asked, hits)
     cursor = _cursor(query, by, seen) if seen < result.total else None
     notes = tuple(f"tag_deprecated: {name!r} finds nothing" for name in cue.dropped)
     return RecallPage(hits, result.total, cursor, notes, cue.missing, cue.malformed)

@@ -6,7 +6,7 @@ import pytest
 
 from engine.facade import open_engine
 from engine.model.enums import Origin
-from engine.model.memory import Caller, RecallQuery
+from engine.model.memory import Caller, Draft, RecallQuery
 
 
 @pytest.fixture
@@ -29,6 +29,14 @@ def test_why_not_is_said(memdeck, filled) -> None:
     assert "state: it is deleted" in memdeck("explain", "harbour", "mem-1").out
     assert memdeck("explain", "harbour", "mem-99", code=1).err
     assert "没找到" in memdeck("explain", "beekeeping", "mem-2", "--lang", "zh").out
+
+
+def test_a_recall_brings_the_rest_of_a_topic_along(memdeck, filled, store) -> None:
+    with open_engine(store) as engine:
+        for text in ("Ferries sail at noon", "Tugs wear red"):
+            engine.remember(Caller(Origin.CLI, "owner"), Draft(text, topics=("port",)))
+    assert "mem-5" not in memdeck("recall", "ferries").out
+    assert "mem-5" in memdeck("recall", "ferries", "--expand").out
 
 
 def test_feedback_is_said_listed_and_taken_back(memdeck, filled) -> None:

@@ -42,6 +42,7 @@ def memory_line(memory: Memory) -> str:
 @base.option("--everywhere", is_flag=True, help="cli.recall.everywhere")
 @base.option("--cursor", help="cli.recall.cursor")
 @base.option("--why", is_flag=True, help="cli.recall.why")
+@base.option("--expand", is_flag=True, help="cli.recall.expand")
 def recall_command(
     query: tuple[str, ...],
     limit: int | None,
@@ -54,6 +55,7 @@ def recall_command(
     everywhere: bool,
     cursor: str | None,
     why: bool,
+    expand: bool,
 ) -> None:
     """Find memories that answer a question."""
     by = base.caller()
@@ -70,6 +72,7 @@ def recall_command(
                 limit=limit or default_limit(engine),
                 cursor=cursor,
                 why=why,
+                expand=expand,
             ),
         )
         base.answer(page, recall_lines(page, why=why))
@@ -85,7 +88,7 @@ def recall_lines(page: RecallPage, *, why: bool) -> Iterator[str]:
     for hit in page.hits:
         yield memory_line(hit.memory)
         yield from hit_details(hit, why=why)
-    shown = len(page.hits)
+    shown = sum(not hit.why.startswith("via topic ") for hit in page.hits)
     if page.total == 0:
         yield t("cli.recall.none")
     elif page.next_cursor:
