@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.model.errors import invalid
+from engine.model.errors import MemdeckError, invalid
 from engine.model.memory import Caller, Page, RecallPage, RecallQuery
 from engine.model.receipts import FEEDBACK
 from engine.model.records import MemoryUse, SessionUse
+from engine.rules.tag_score import REJECTED
 from engine.store import ephemeral
 from engine.store.ephemeral import Question
 from engine.store.rows import load_memories
-from engine.usecases.desk import Desk, may_see, resolve
+from engine.usecases.desk import Desk, current, may_see, resolve
 
 RESET = "reset"
 """Takes back what was kept of a memory."""
@@ -43,15 +44,18 @@ def report_use(desk: Desk, by: Caller, refs: Sequence[str]) -> int:
 def report_feedback(desk: Desk, by: Caller, ref: str, word: str) -> str:
     """Keep what became of a memory, or have the owner take that back with RESET; returns the word kept, else "" (W37).
 
-    It changes no revision and no journalled row. Raises not_found, invalid_argument for another word, read_only.
+    It changes no revision and no journalled row. Raises not_found, invalid_argument for another word, read_only, and
+    locked where an agent rejects what the owner pinned: rejecting takes it out of sight (S49).
     """
     allowed = (*FEEDBACK, RESET) if by.is_owner else FEEDBACK
     if word not in allowed:
         raise invalid(f"feedback={word[:40]!r} is not known", f"one of: {', '.join(allowed)}")
-    id_ = resolve(desk, by, ref).id
+    memory = current(desk, by, resolve(desk, by, ref))
+    if word == REJECTED and memory.locked and not by.is_owner:
+        raise MemdeckError("locked", f"mem-{memory.id} is locked", "tell the owner what is wrong with it")
     kept = None if word == RESET else word
     with desk.store.exclusive() as conn:
-        ephemeral.set_feedback(conn, id_, kept)
+        ephemeral.set_feedback(conn, memory.id, kept)
     return kept or ""
 
 

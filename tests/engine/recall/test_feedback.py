@@ -121,6 +121,15 @@ def test_an_agent_reports_by_remember_and_no_schema_grows(office: Engine) -> Non
     assert isinstance(schema, dict) and not {"about", "feedback"} & set(schema["properties"])
 
 
+def test_an_agent_cannot_put_a_locked_memory_out_of_sight(office: Engine) -> None:
+    office.lock(OWNER, "mem-1")
+    with pytest.raises(MemdeckError) as refused:
+        office.report_feedback(AGENT, "mem-1", "rejected")
+    assert refused.value.code == "locked" and office.feedback(OWNER) == {}
+    assert office.report_feedback(AGENT, "mem-1", "confirmed") == "confirmed"
+    assert office.report_feedback(OWNER, "mem-1", "rejected") == "rejected"
+
+
 def test_a_duplicate_of_a_rejected_memory_is_still_known(office: Engine) -> None:
     office.report_feedback(AGENT, "mem-1", "rejected")
     assert put(office, "The harbour office opens at eight").id == 1
