@@ -49,7 +49,7 @@ from engine.model.turns import Analyst, Card, Event, EventDraft, Frame, JobRepor
 from engine.settings import Settings, check, default_store
 from engine.store import journal, review, snapshots
 from engine.store.audit import export_audit
-from engine.store.connection import Store
+from engine.store.connection import DATABASE, Store
 from engine.store.ephemeral import Backlog
 from engine.store.restore import Restored
 from engine.store.rows import dump
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CleanupReport", "DecideResult", "Engine", "ExpungeReport", "Restored", "UndoResult",
-    "default_store", "examine_store", "open_engine", "recover_store", "unpack_store",
+    "default_store", "examine_store", "has_store", "open_engine", "recover_store", "unpack_store",
 ]  # fmt: skip
 
 Progress = Callable[[int, int], None]
@@ -112,6 +112,11 @@ def open_engine(
     `analyst` is a language model that reads turns, where there is one (R16).
     """
     return Engine(Store.open(store, clock=clock, read_only=read_only), env=env, analyst=analyst)
+
+
+def has_store(store: Path) -> bool:
+    """Tell whether a store stands in a directory, whatever state it is in."""
+    return (store / DATABASE).exists()
 
 
 def examine_store(store: Path) -> list[Finding]:
@@ -690,8 +695,12 @@ class Engine:
         return snapshots.list_snapshots(self._desk.store)
 
     def create_snapshot(self, by: Caller, reason: str = "") -> SnapshotInfo:
-        """Make a verified copy of the store."""
+        """Make a verified copy of the store, which stays until it is deleted."""
         return care.create_snapshot(self._desk, by, reason)
+
+    def delete_snapshot(self, by: Caller, name: str) -> SnapshotInfo:
+        """Delete a snapshot for good."""
+        return care.delete_snapshot(self._desk, by, name)
 
     def daily_snapshot(self) -> SnapshotInfo | None:
         """Make the snapshot of the day when something changed; for upkeep."""

@@ -230,4 +230,5 @@ def test_an_agents_door_loads_no_terminal_library(tmp_path: Path, arguments: lis
 
 
 def test_recall_in_the_shell_loads_no_application(tmp_path: Path) -> None:
+    loaded_by_command(tmp_path, "remember", "The tea is green")
     assert "textual" not in loaded_by_command(tmp_path, "recall", "tea")

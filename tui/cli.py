@@ -101,7 +101,7 @@ def run_app(server_option: str | None) -> None:
     if server_option:
         raise click.UsageError(base.t("cli.socket_needs_serve"))
     require_screen()
-    with base.opened() as engine:
+    with base.opened(make=True) as engine:
         from tui.app import MemdeckApp
 
         MemdeckApp(engine, lang=base.language()).run()

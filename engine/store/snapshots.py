@@ -24,7 +24,7 @@ from engine.store.rows import damaged_texts
 if TYPE_CHECKING:
     from engine.store.connection import Store
 
-KINDS = ("automatic", "run", "protection")
+KINDS = ("automatic", "run", "protection", "manual")
 KEEP = {"automatic": 5, "run": 5, "protection": 3}
 DAY_MS = 86_400_000
 
@@ -40,7 +40,7 @@ def make_snapshot(store: Store, *, kind: str, reason: str = "", keep: int | None
     """Copy the store as it is at this moment, verify the copy, and put it in place by renaming.
 
     A copy with damaged texts is kept, but is not good, and pushes no older one out. Older snapshots of the same kind
-    beyond `keep` go; when the store lost more than half of its memories, as many of
+    beyond `keep` go, but none that was made by hand; when the store lost more than half of its memories, as many of
     the full ones stay beside the new ones. Raises disk_full, read_only or internal and leaves nothing behind.
     """
     now = store.clock.now_ms()
@@ -65,7 +65,7 @@ def make_snapshot(store: Store, *, kind: str, reason: str = "", keep: int | None
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-    if _is_whole(target / f"{name}.db"):
+    if kind != "manual" and _is_whole(target / f"{name}.db"):
         _prune(store, kind, KEEP[kind] if keep is None else keep)
     return info
 
@@ -186,11 +186,27 @@ def list_snapshots(store: Store) -> list[SnapshotInfo]:
     return [info for _, info in sorted(found, key=lambda pair: (pair[0], pair[1].at_ms, pair[1].name), reverse=True)]
 
 
-def verify_snapshot(store: Store, name: str) -> SnapshotInfo:
-    """Return a snapshot with `good` set: hash as in its manifest, SQLite's own check passed, every text whole."""
+def delete_snapshot(store: Store, name: str) -> SnapshotInfo:
+    """Remove a snapshot for good and return what it was."""
+    info = _named(store, name)
+    target = folder(store)
+    with translated(target):
+        (target / f"{name}.db").unlink(missing_ok=True)
+        (target / f"{name}.json").unlink(missing_ok=True)
+        sync_file(target)
+    return info
+
+
+def _named(store: Store, name: str) -> SnapshotInfo:
     info = next((s for s in list_snapshots(store) if s.name == name), None)
     if info is None:
         raise not_found(f"snapshot {name!r}", "see `memdeck snapshot list`")
+    return info
+
+
+def verify_snapshot(store: Store, name: str) -> SnapshotInfo:
+    """Return a snapshot with `good` set: hash as in its manifest, SQLite's own check passed, every text whole."""
+    info = _named(store, name)
     path = folder(store) / f"{name}.db"
     with translated(path):
         good = _sha256(path) == info.sha256 and not _problem(path) and _is_whole(path)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from engine.model.clock import SystemClock, iso
-from engine.model.errors import not_found
+from engine.model.errors import MemdeckError, not_found
 from engine.model.memory import Caller
 from engine.model.records import Finding, SnapshotInfo
 from engine.store import checks, restore, snapshots
@@ -18,11 +18,19 @@ from engine.usecases.forgetting import wipe_free_space
 
 
 def create_snapshot(desk: Desk, by: Caller, reason: str = "") -> SnapshotInfo:
-    """Make a verified copy of the store now."""
+    """Make a verified copy of the store now; it stays until the owner deletes it."""
     require_owner(by, "make a snapshot")
-    return snapshots.make_snapshot(
-        desk.store, kind="automatic", reason=reason or "by hand", keep=desk.settings.number("snapshots.keep_auto")
-    )
+    return snapshots.make_snapshot(desk.store, kind="manual", reason=reason or "by hand")
+
+
+def delete_snapshot(desk: Desk, by: Caller, name: str) -> SnapshotInfo:
+    """Delete a snapshot for good, with everything that only it still holds; the owner only."""
+    require_owner(by, "delete a snapshot")
+    if desk.store.read_only:
+        raise MemdeckError(
+            "read_only", f"{desk.store.directory} is open for reading only", "make it writable or use --store DIR"
+        )
+    return snapshots.delete_snapshot(desk.store, name)
 
 
 def restore_snapshot(desk: Desk, by: Caller, name: str) -> restore.Restored:

@@ -8,14 +8,16 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
+import click
 import msgspec
 import pytest
 
@@ -42,6 +44,7 @@ def memdeck_process(*arguments: str, store: Path, **settings: object) -> subproc
     "order", [["--json", "settings", "list"], ["settings", "--json", "list"], ["settings", "list", "--json"]]
 )
 def test_options_stand_before_or_after_the_command(memdeck, order: list[str]) -> None:
+    memdeck("remember", "The gate code changes monthly")
     assert memdeck(*order).json[0]["name"] == "admission.noise"
 
 
@@ -50,6 +53,7 @@ def test_a_profile_is_a_store_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
     assert cli.run(["--profile", "work", "--as-owner", "remember", "The office closes at six"]) == 0
     assert cli.run(["recall", "office", "--profile", "work"]) == 0
     assert "office closes" in capsys.readouterr().out
+    assert cli.run(["--as-owner", "remember", "The kitchen closes at ten"]) == 0
     assert cli.run(["recall", "office"]) == 0
     assert "office closes" not in capsys.readouterr().out
     assert cli.run(["profile", "list", "--json"]) == 0
@@ -90,6 +94,7 @@ def test_as_owner_is_recorded_as_such(memdeck) -> None:
         ["review"],
         ["review", "accept", "1"],
         ["snapshot", "restore", "x", "--yes"],
+        ["snapshot", "delete", "x", "--yes"],
         ["expunge", "mem-1", "--yes"],
         ["cleanup"],
         ["export", "x.json"],
@@ -196,6 +201,72 @@ def test_a_reader_that_leaves_early_gets_no_complaint(store: Path) -> None:
     assert process.returncode == 1
 
 
+BEGIN = {"remember", "import", "connect", "call", "mcp", "hook", "settings set", "profile list"}
+"""Commands that make a store, or need none; `import --found` is among them."""
+
+
+def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Return every command with its words, groups that work without a word of their own too."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        if not isinstance(found, click.Group) or found.invoke_without_command:
+            yield (*path, name), found
+        if isinstance(found, click.Group):
+            yield from commands(found, (*path, name))
+
+
+def words(command: click.Command) -> list[str]:
+    """Return arguments that a command can be called with."""
+    given = {"name": "recall.limit", "refs": "mem-1", "ids": "1", "arguments": "/no/x.json", "changes": "recall.limit=3"}
+    arguments = [p for p in command.params if isinstance(p, click.Argument) and (p.required or p.name in given)]
+    return [given.get(str(argument.name), "mem-1") for argument in arguments]
+
+
+@pytest.mark.parametrize(
+    "path", [path for path, _ in commands(cli.cli) if " ".join(path) not in BEGIN], ids=" ".join
+)
+def test_no_command_makes_a_store_in_passing(memdeck, store: Path, monkeypatch, path: tuple[str, ...]) -> None:
+    monkeypatch.setattr(base, "has_terminal", lambda: True)
+    command = dict(commands(cli.cli))[path]
+    given = words(command) if path != ("do",) else ["counts"]
+    yes = ["--yes"] if any(p.name == "yes" for p in command.params) else []
+    refused = memdeck(*path, *given, *yes, code=1)
+    assert f"no store in {store}" in refused.err and "memdeck remember" in refused.err
+    assert refused.out == "" and not store.exists()
+
+
+def test_what_begins_a_store_does(memdeck, store: Path, tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("# Tap\n\nThe tap drips.\n")
+    for command in (
+        ["remember", "The tap drips"],
+        ["--as-owner", "import", str(tmp_path / "note.md")],
+        ["call", "recall", '{"query":"tap"}'],
+        ["--as-owner", "do", "remember", '{"draft":{"text":"The tap drips"}}'],
+    ):
+        memdeck(*command)
+        assert (store / "memory.db").exists(), command
+        shutil.rmtree(store)
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_an_empty_path_is_not_this_directory(memdeck, empty: str, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "note.md").write_text("# Tap\n\nThe tap drips.\n")
+    monkeypatch.chdir(tmp_path)
+    memdeck("--as-owner", "remember", "The gate code changes monthly")
+    for command in (
+        ["import", empty],
+        ["import", "markdown", empty, "--dry-run"],
+        ["export", empty],
+        ["do", "run_import", json.dumps({"source": empty})],
+        ["do", "export", json.dumps({"path": empty})],
+    ):
+        refused = memdeck("--as-owner", *command, code=1)
+        assert "empty path" in refused.err and refused.out == ""
+    assert memdeck("--as-owner", "do", "counts").json["memories"] == 1
+
+
 # --- what reaches the terminal ---
 
 HOSTILE = "red \x1b[31m alert \x07 \x9b2J \u202e tfel \r up \x00 end"
@@ -266,6 +337,7 @@ def test_every_error_code_has_a_text_in_both_languages() -> None:
 
 
 def test_every_setting_is_explained(memdeck) -> None:
+    memdeck("remember", "The gate code changes monthly")
     for language in ("en", "zh"):
         assert "cli.setting" not in memdeck("--lang", language, "settings", "list").out
 

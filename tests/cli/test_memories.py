@@ -191,6 +191,48 @@ def test_forgetting_by_criteria_lists_first(memdeck) -> None:
     assert "Boat" not in memdeck("recall", "boat").out
 
 
+def test_a_match_of_nothing_gives_nothing_to_confirm(memdeck) -> None:
+    remember(memdeck, "The boat is blue")
+    shown = memdeck("forget", "--match", "topic", "nope").out
+    assert "nothing matches" in shown and "--confirm" not in shown
+    assert memdeck("forget", "--match", "topic", "nope", "--json").json["total"] == 0
+
+
+def test_every_write_says_what_it_did(memdeck) -> None:
+    remember(memdeck, "The boat is blue")
+    for command, word in (
+        (["lock", "mem-1"], "locked"),
+        (["unlock", "mem-1"], "unlocked"),
+        (["forget", "mem-1"], "forgotten"),
+        (["forget", "mem-1", "--restore"], "restored"),
+        (["forget", "mem-1", "--archive"], "archived"),
+        (["forget", "mem-1", "--restore"], "restored"),
+        (["edit", "mem-1", "--text", "The boat is green"], "written"),
+    ):
+        assert f" {word}" in memdeck(*command).out, command
+
+
+def test_a_locked_memory_says_how_it_is_unlocked(memdeck) -> None:
+    remember(memdeck, "The boat is blue")
+    memdeck("lock", "mem-1")
+    assert "memdeck unlock mem-1" in memdeck("forget", "mem-1", code=1).err
+
+
+def test_the_log_says_how_it_goes_on(memdeck) -> None:
+    for number in range(5):
+        remember(memdeck, f"Boat number {number} is blue", "--subject", f"boat {number}")
+    seen, more = [], []
+    while True:
+        lines = memdeck("log", "--limit", "2", *more).out.splitlines()
+        seen += [line.split()[0] for line in lines if "--before" not in line]
+        if "--before" not in lines[-1]:
+            break
+        more = ["--before", lines[-1].split("--before ")[1]]
+    assert seen == ["5", "4", "3", "2", "1"]
+    assert len(memdeck("log", "--limit", "2", "--json").json) == 2
+    assert "--before" not in memdeck("log", "--limit", "5").out
+
+
 def test_archive_restore_lock_and_unlock(memdeck) -> None:
     remember(memdeck, "Old router password is on the label")
     memdeck("forget", "mem-1", "--archive")

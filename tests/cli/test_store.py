@@ -135,6 +135,27 @@ def test_a_setting_is_set_and_reset(memdeck) -> None:
     assert memdeck("settings", "reset", "recall.limit", "--json").json["value"] == 10
 
 
+def test_one_setting_is_shown(memdeck) -> None:
+    memdeck("settings", "set", "recall.limit", "3")
+    assert memdeck("settings", "get", "recall.limit").out.split()[:2] == ["recall.limit", "3"]
+    assert memdeck("settings", "get", "recall.limit", "--json").json["value"] == 3
+    assert memdeck("settings", "get", "no.such", code=1)
+
+
+def test_a_snapshot_is_deleted_only_after_a_question(memdeck, monkeypatch: pytest.MonkeyPatch) -> None:
+    memdeck("remember", "The first state of things")
+    made = [memdeck("snapshot", "create", "--json").json["name"] for _ in range(7)]
+    assert all(name in memdeck("snapshot", "list").out for name in made), "none of them was rotated away"
+    asked: list[str] = []
+    monkeypatch.setattr("click.confirm", lambda question, **_: asked.append(question))
+    memdeck("snapshot", "delete", made[0])
+    assert made[0] in asked[0]
+    memdeck("snapshot", "delete", made[1], "--yes")
+    assert len(asked) == 1
+    assert {line.split()[0] for line in memdeck("snapshot", "list").out.splitlines()} == set(made[2:])
+    memdeck("snapshot", "delete", made[0], code=1)
+
+
 def test_a_switched_off_check_lets_the_text_in(memdeck) -> None:
     memdeck("remember", "收到", code=1)
     memdeck("settings", "set", "admission.noise", "off")

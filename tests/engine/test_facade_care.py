@@ -17,10 +17,15 @@ from engine.model.clock import FixedClock
 from engine.model.enums import State
 from engine.model.errors import MemdeckError
 from engine.model.memory import Draft, Filter
-from engine.store import audit
+from engine.store import audit, snapshots
 from tests.engine.kit import DAY_MS, OWNER, agent, found, problems, put, rows
 
 CASES = Path(__file__).parents[1] / "cases"
+
+
+def make_automatic(engine: Engine) -> str:
+    """Make a snapshot of the kind that rotates, whether a day has gone by or not."""
+    return snapshots.make_snapshot(engine._desk.store, kind="automatic").name
 
 
 def names(engine: Engine, kind: str) -> list[str]:
@@ -32,7 +37,7 @@ def test_five_automatic_ones_are_kept(engine: Engine, clock: FixedClock) -> None
     for n in range(7):
         put(engine, f"Fact number {n} about {n * 71}", subject=str(n))
         clock.at_ms += 1000
-        engine.create_snapshot(OWNER)
+        make_automatic(engine)
     kept = engine.snapshots()
     assert [s.memories for s in kept] == [7, 6, 5, 4, 3]
     assert all(engine.verify_snapshot(s.name).good for s in kept)
@@ -49,7 +54,7 @@ def test_each_kind_has_a_class_of_its_own(engine: Engine, clock: FixedClock, tmp
         (folder / "a.md").write_text(f"---\nname: a\ndescription: fact number {n} of {n * 71}\n---\n\nbody {n}\n")
         clock.at_ms += 1000
         engine.run_import(OWNER, folder)
-    engine.create_snapshot(OWNER)
+    make_automatic(engine)
     for _ in range(4):
         clock.at_ms += 1000
         engine.restore_snapshot(OWNER, names(engine, "automatic")[0])
@@ -73,21 +78,52 @@ def test_a_halved_store_does_not_push_good_ones_out(engine: Engine, clock: Fixed
         put(engine, f"Fact number {n} about {n * 71}", subject=str(n))
     for _ in range(5):
         clock.at_ms += 1000
-        engine.create_snapshot(OWNER)
+        make_automatic(engine)
     engine.forget(OWNER, [f"mem-{n}" for n in range(1, 8)])
     for _ in range(7):
         clock.at_ms += 1000
-        engine.create_snapshot(OWNER)
+        make_automatic(engine)
     assert [s.memories for s in engine.snapshots()] == [3] * 5 + [10] * 5, "neither pushes the other out"
 
 
 def test_the_newest_is_the_last_made_whatever_the_clock_says(engine: Engine, clock: FixedClock) -> None:
     put(engine, "Swallows nest under the roof")
     for _ in range(5):
-        engine.create_snapshot(OWNER)
+        make_automatic(engine)
     clock.at_ms -= 400 * DAY_MS
-    made = engine.create_snapshot(OWNER)
-    assert engine.snapshots()[0].name == made.name and len(engine.snapshots()) == 5
+    made = make_automatic(engine)
+    assert engine.snapshots()[0].name == made and len(engine.snapshots()) == 5
+
+
+def test_what_the_owner_made_stays_until_it_is_deleted(engine: Engine, clock: FixedClock) -> None:
+    put(engine, "Swallows nest under the roof")
+    made = []
+    for _ in range(8):
+        clock.at_ms += 1000
+        made.append(engine.create_snapshot(OWNER, "mine").name)
+        make_automatic(engine)
+    assert names(engine, "manual") == made[::-1] and len(names(engine, "automatic")) == 5
+    assert engine.delete_snapshot(OWNER, made[3]).name == made[3]
+    assert made[3] not in names(engine, "manual") and len(names(engine, "manual")) == 7
+    assert not list((engine.store_dir / "snapshots").glob(f"{made[3]}.*"))
+    for name in (made[3], "../memory", "no-such"):
+        with pytest.raises(MemdeckError) as refused:
+            engine.delete_snapshot(OWNER, name)
+        assert refused.value.code == "not_found"
+    with pytest.raises(MemdeckError) as refused:
+        engine.delete_snapshot(agent(), made[0])
+    assert refused.value.code == "needs_human" and made[0] in names(engine, "manual")
+
+
+def test_an_erased_memory_goes_from_the_snapshots_too(engine: Engine) -> None:
+    put(engine, "A zeppelin over the lake")
+    engine.create_snapshot(OWNER)
+    make_automatic(engine)
+    left = engine.expunge(OWNER, "mem-1").snapshots_left
+    assert len(left) == 2
+    for name in left:
+        engine.delete_snapshot(OWNER, name)
+    assert not any(b"zeppelin" in path.read_bytes() for path in engine.store_dir.rglob("*") if path.is_file())
 
 
 def test_several_at_the_same_second_are_all_good(engine: Engine) -> None:

@@ -30,6 +30,10 @@ OWNERS = frozenset(
 """Actions without a caller that show or do what is not an agent's: what was forgotten, what waits, any file."""
 
 
+MAKERS = frozenset(["add_event", "begin_turn", "remember", "run_import", "save_turn", "set_setting"])
+"""Actions that begin a store where there is none; every other one needs what is in it."""
+
+
 @dataclass(frozen=True)
 class Action:
     """One method of the façade: whether it takes a caller, and the struct that reads its other arguments."""
@@ -107,7 +111,7 @@ def _custom(kind: type, value: object) -> object:
     if kind is object:
         return value
     if kind is Path and isinstance(value, str):
-        return Path(value).expanduser().absolute()
+        return base.named_path(value)
     raise ValueError(f"{kind.__name__} is not understood")
 
 
@@ -129,7 +133,7 @@ def do_command(name: str | None, arguments: str, listing: bool) -> None:
         raise invalid(t("cli.do.unknown", action=name), t("cli.do.unknown_hint"))
     by = base.require_owner() if name in OWNERS else base.caller()
     given = read_arguments(act, base.from_json(arguments))
-    with base.opened() as engine:
+    with base.opened(make=name in MAKERS) as engine:
         result = act.method(engine, by, **given) if act.needs_caller else act.method(engine, **given)
         click.echo(base.to_json(result))
 

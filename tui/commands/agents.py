@@ -16,7 +16,7 @@ from tui.commands import base
 def call_command(tool: str, arguments: str, session: str | None, key: str | None) -> None:
     """Call a tool as an agent and print its envelope; exit code 0 or 1."""
     given = base.from_json(arguments)
-    with base.opened(trusted=False) as engine:
+    with base.opened(trusted=False, make=True) as engine:
         from engine.serve.local import run_tool_in_process
 
         workspace = base.workspace_folder()
@@ -31,7 +31,7 @@ def mcp_command(tools: str) -> None:
     """Serve one client over stdin and stdout until it closes them."""
     from engine.serve.stdio import serve_stdio
 
-    with base.opened(trusted=False) as engine:
+    with base.opened(trusted=False, make=True) as engine:
         code = serve_stdio(engine, workspace=base.workspace_folder(), tools=tools)
     click.get_current_context().exit(code)
 
@@ -40,7 +40,7 @@ def serve(socket: str | None, tools: str = "core") -> None:
     """Serve agents on a socket until SIGTERM or ctrl+c."""
     from engine.serve.server import serve_socket
 
-    with base.opened(trusted=False) as engine:
+    with base.opened(trusted=False, make=True) as engine:
         code = serve_socket(
             engine,
             socket_path=directory(socket) if socket else None,

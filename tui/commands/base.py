@@ -203,6 +203,13 @@ def require_owner() -> Caller:
     return by
 
 
+def named_path(text: str) -> Path:
+    """Return the absolute path that an argument names; an empty one, which would mean this directory, is refused."""
+    if not text.strip():
+        raise invalid(t("cli.no_path"), t("cli.no_path_hint"))
+    return Path(text).expanduser().absolute()
+
+
 def workspace_folder() -> Path | None:
     """Return the folder that --workspace names."""
     return directory(_options.workspace) if _options.workspace else None
@@ -234,11 +241,21 @@ def clock(*, trusted: bool) -> Clock:
         raise invalid("MEMDECK_NOW is not an ISO time", "write it as 2026-11-29T08:00:00Z") from None
 
 
-@contextmanager
-def opened(*, trusted: bool | None = None) -> Iterator[Engine]:
-    """Open the store for one command and close it again."""
+def require_store() -> Path:
+    """Return the store's directory, or raise `not_found` where there is no store: reading must not make one."""
+    from engine.facade import has_store
+
     store = store_dir()
+    if not has_store(store):
+        raise MemdeckError("not_found", t("cli.no_store", path=store), t("cli.no_store_hint"))
+    return store
+
+
+@contextmanager
+def opened(*, trusted: bool | None = None, make: bool = False) -> Iterator[Engine]:
+    """Open the store for one command and close it again; only with `make` is one made where there is none."""
     now = clock(trusted=caller().is_owner if trusted is None else trusted)
+    store = store_dir() if make else require_store()
     from engine.facade import open_engine
 
     with open_engine(store, clock=now) as engine:

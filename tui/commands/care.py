@@ -90,11 +90,28 @@ def restore_snapshot(name: str, yes: bool) -> None:
         base.answer(report, [done])
 
 
+@snapshot_command.command("delete", cls=base.Command, help="cli.snapshot.delete")
+@click.argument("name")
+@base.option("--yes", is_flag=True, help="cli.option.yes")
+def delete_snapshot(name: str, yes: bool) -> None:
+    """Delete one for good, with what only it still holds."""
+    by = base.require_owner()
+    with base.opened() as engine:
+        for known in engine.snapshots():
+            if known.name == name:
+                confirmed(
+                    base.safe(t("cli.snapshot.sure_delete", name=name, n=known.memories, why=flat(known.reason))),
+                    yes=yes,
+                )
+        info = engine.delete_snapshot(by, name)
+        base.answer(info, [t("cli.snapshot.deleted", name=name)])
+
+
 def damage() -> list[Finding]:
     """Return what keeps the store from being opened; empty when nothing does."""
     from engine.facade import examine_store
 
-    return examine_store(base.store_dir())
+    return examine_store(base.require_store())
 
 
 # --- doctor ---

@@ -70,8 +70,10 @@ def log_command(ref: str | None, limit: int, before: int | None, op: int | None,
             base.answer({"operation": operation, "changes": changes}, operation_lines(operation, changes))
             return
         memory = engine.get(by, ref).id if ref else None
-        operations = engine.log(limit=limit, before=before, memory=memory, owner_only=mine)
-        base.answer(operations, map(operation_line, operations))
+        found = engine.log(limit=limit + 1, before=before, memory=memory, owner_only=mine)
+        operations = found[:limit]
+        more = [t("cli.log.more", op=operations[-1].op)] if len(found) > limit else []
+        base.answer(operations, [*map(operation_line, operations), *more])
 
 
 def operation_line(operation: Operation) -> str:

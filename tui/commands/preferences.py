@@ -36,13 +36,22 @@ def list_settings() -> None:
         base.answer(infos, map(setting_line, infos))
 
 
+@settings_command.command("get", cls=base.Command, help="cli.settings.get")
+@click.argument("name")
+def get_setting(name: str) -> None:
+    """Show one setting."""
+    with base.opened() as engine:
+        info = engine.setting(name)
+        base.answer(info, [setting_line(info)])
+
+
 @settings_command.command("set", cls=base.Command, help="cli.settings.set")
 @click.argument("name")
 @click.argument("value")
 def set_setting(name: str, value: str) -> None:
     """Change one setting."""
     by = base.caller()
-    with base.opened() as engine:
+    with base.opened(make=True) as engine:
         info = engine.set_setting(by, name, value)
         base.answer(info, [setting_line(info)])
 

@@ -37,17 +37,18 @@ def import_command(arguments: tuple[str, ...], dry_run: bool, found: bool, yes: 
         import_found(dry_run=dry_run, yes=yes)
         return
     format_, path = format_and_path(arguments)
+    source = base.named_path(path)
     by = base.caller()
-    with base.opened() as engine:
+    with base.opened(make=True) as engine:
         with progress(t("cli.import.title")) as told:
-            report = engine.run_import(by, Path(path).absolute(), dry_run=dry_run, progress=told, format=format_)
+            report = engine.run_import(by, source, dry_run=dry_run, progress=told, format=format_)
         base.answer(report, import_lines(report))
 
 
 def import_found(*, dry_run: bool, yes: bool) -> None:
     """Bring in what other tools remember on this machine, each directory as a run of its own, once the owner agrees."""
     by = base.require_owner()
-    with base.opened() as engine:
+    with base.opened(make=True) as engine:
         places = engine.found_memories()
         if not places:
             base.answer([], [t("cli.import.none_found")])
@@ -88,6 +89,7 @@ def export_command(arguments: tuple[str, ...]) -> None:
     """Write the whole store to a file."""
     format_, path = format_and_path(arguments)
     base.require_owner()
+    target = base.named_path(path)
     with base.opened() as engine:
         target = Path(path).absolute()
         with progress(t("cli.export.title")) as told:

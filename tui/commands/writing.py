@@ -16,10 +16,10 @@ from tui.commands.base import flat, t
 from tui.commands.times import SINCE
 
 
-def write_lines(*results: WriteResult) -> Iterator[str]:
-    """Show what became of each write."""
+def write_lines(*results: WriteResult, done: str = "active") -> Iterator[str]:
+    """Show what became of each write; `done` is the word for a memory that is current after it."""
     for result in results:
-        key = "seen_again" if result.seen_again else result.state
+        key = "seen_again" if result.seen_again else done if result.state == "active" else result.state
         yield t(f"cli.wrote.{key}", ref=result.ref)
         if result.review is not None:
             yield t("cli.wrote.review", id=result.review)
@@ -91,7 +91,7 @@ def remember_command(
         triples=tuple(Triple(*triple) for triple in triples),
     )
     by = base.caller()
-    with base.opened() as engine:
+    with base.opened(make=True) as engine:
         result = engine.remember(by, draft, replaces=replaces, was="wrong" if wrong else "outdated", key=key)
         base.answer(result, write_lines(result))
 
@@ -124,13 +124,14 @@ def forget_command(
     with base.opened() as engine:
         if match and not confirm:
             plan = engine.match(by, criteria, how=way)
-            base.answer(plan, [*plan.refs, t("cli.forget.matched", n=plan.total, code=plan.confirm)])
+            meant = t("cli.forget.matched", n=plan.total, code=plan.confirm)
+            base.answer(plan, [*plan.refs, meant] if plan.total else [t("cli.forget.none_match")])
             return
         if confirm:
             results = engine.forget_matched(by, criteria, confirm, how=way, reason=reason)
         else:
             results = engine.forget(by, refs, how=way, reason=reason)
-        base.answer(results, write_lines(*results))
+        base.answer(results, write_lines(*results, done="restored"))
 
 
 # --- lock, unlock ---
@@ -143,7 +144,7 @@ def _locking(name: str, locked: bool) -> Callable[..., None]:
         by = base.caller()
         with base.opened() as engine:
             result = engine.lock(by, ref, locked)
-            base.answer(result, write_lines(result))
+            base.answer(result, [t(f"cli.wrote.{name}ed", ref=result.ref)])
 
     return locking
 
