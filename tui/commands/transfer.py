@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
@@ -91,7 +90,6 @@ def export_command(arguments: tuple[str, ...]) -> None:
     base.require_owner()
     target = base.named_path(path)
     with base.opened() as engine:
-        target = Path(path).absolute()
         with progress(t("cli.export.title")) as told:
             number = engine.export(target, format=format_ or "json", progress=told)
         base.answer({"path": target, "memories": number}, [t("cli.export.done", n=number, path=target)])
