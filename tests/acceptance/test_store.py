@@ -133,13 +133,16 @@ def test_undo_takes_back_the_last_write(desk: Desk) -> None:
     assert desk.ids() == [1, 2, 3, 4, 5, 6]
 
 
-def test_five_snapshots_made_by_hand_or_clock_are_kept(desk: Desk) -> None:
-    names = []
+def test_five_snapshots_made_by_the_clock_are_kept_and_all_made_by_hand(desk: Desk) -> None:
+    daily, by_hand = [], []
     for number in range(7):
         desk.at(f"2026-10-{10 + number}").tell(f"Day {number} passed", subject=str(number))
-        names.append(desk.engine.create_snapshot(OWNER).name)
+        made = desk.engine.daily_snapshot()
+        assert made is not None
+        daily.append(made.name)
+        by_hand.append(desk.engine.create_snapshot(OWNER).name)
     kept = [info.name for info in desk.engine.snapshots()]
-    assert sorted(kept) == sorted(names[-5:])
+    assert sorted(kept) == sorted([*daily[-5:], *by_hand])
     assert all(desk.engine.verify_snapshot(name).good for name in kept)
 
 
