@@ -89,7 +89,8 @@ def _check_removable(memory: Memory, how: str) -> None:
     if memory.state is (State.DELETED if how == "forget" else State.ARCHIVED):
         raise MemdeckError("exists", f"mem-{memory.id} is {memory.state.value} already", "nothing to do")
     if memory.locked:
-        raise MemdeckError("locked", f"mem-{memory.id} is locked", f"its owner first unlocks it: memdeck unlock mem-{memory.id}")
+        hint = f"its owner first unlocks it: memdeck unlock mem-{memory.id}"
+        raise MemdeckError("locked", f"mem-{memory.id} is locked", hint)
     if how == "archive" and memory.state is not State.ACTIVE:
         raise invalid(f"mem-{memory.id} is {memory.state.value}", "only an active memory can be archived")
 

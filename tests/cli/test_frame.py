@@ -219,7 +219,8 @@ def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[t
 
 def words(command: click.Command) -> list[str]:
     """Return arguments that a command can be called with."""
-    given = {"name": "recall.limit", "refs": "mem-1", "ids": "1", "arguments": "/no/x.json", "changes": "recall.limit=3"}
+    given = {"name": "recall.limit", "refs": "mem-1", "ids": "1", "arguments": "/no/x.json"}
+    given["changes"] = "recall.limit=3"
     arguments = [p for p in command.params if isinstance(p, click.Argument) and (p.required or p.name in given)]
     return [given.get(str(argument.name), "mem-1") for argument in arguments]
 

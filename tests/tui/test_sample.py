@@ -21,7 +21,8 @@ CHINESE, JAPANESE, KOREAN = re.compile("[\u4e00-\u9fff]"), re.compile("[\u3040-\
 WAITING = set(
     map(
         ReviewKind,
-        "quarantine held_back authority near_duplicate contradiction topic_proposal forget_request".split(),
+        "quarantine held_back authority near_duplicate contradiction topic_proposal forget_request"
+        " tag_relation".split(),
     )
 )
 """The kinds of review items that writing, importing and forgetting open."""
