@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.dom import DOMNode
 
 from engine.model.errors import MemdeckError
@@ -92,7 +93,12 @@ class Work:
             finally:
                 self._running[key] -= 1
             if not stale():
-                then(answer)
+                try:
+                    then(answer)
+                except NoMatches:
+                    # A screen that is being taken down loses its widgets before it is detached itself.
+                    if owner.children:
+                        raise
             return
 
     async def _write(self, call: Callable[[], T], then: Callable[[T], None], failed: Failed | None) -> None:
