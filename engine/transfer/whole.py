@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.model.errors import MemdeckError, invalid
+from engine.model.ids import new_uid
 from engine.store import mentions, postings, tags
 from engine.store.connection import DATABASE, Store
 from engine.store.failures import translated
@@ -30,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 def export_store(store: Store, path: Path, progress: Progress | None = None) -> int:
     """Write the whole store to `path`, by temporary file and rename; returns how many memories it holds."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{new_uid()}.tmp")
     try:
         with translated(path), store.read() as conn:
             total = sum(int(conn.execute(f"SELECT count(*) FROM {t}").fetchone()[0]) for t in TABLES)
