@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from engine.context import cues
 from engine.context.draft import Candidate
-from engine.context.relevance import CANDIDATES, Relevance, gate_for
+from engine.context.relevance import CANDIDATES, WHOLE_TEXT, Relevance, gate_for
 from engine.context.topics import heading_of, topics_named
 from engine.model.enums import Mode
 from engine.model.memory import Filter, Memory
@@ -92,7 +92,7 @@ def choose(
         found=tuple(found[:most]),
         beyond=tuple(c.memory for c in found[most:] if not c.sibling),
         below=tuple(
-            LeftOut(j.memory.id, "relevance", f"{j.share:.2f} < {threshold:.2f}")
+            LeftOut(j.memory.id, "relevance", f"{j.share:.2f} < {needed(j.share, threshold):.2f}")
             for j in judged
             if j.memory.id not in taken
         ),
@@ -101,6 +101,11 @@ def choose(
         archived=archived,
         dormant=sum(j.qualifies for j in asleep),
     )
+
+
+def needed(share: float, threshold: float) -> float:
+    """Return what a memory below the gate would have had to cover: by its body alone, more than a summary must."""
+    return threshold if share < threshold else WHOLE_TEXT
 
 
 def _judge(

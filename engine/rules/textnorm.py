@@ -31,6 +31,10 @@ _UNSAFE_RE = re.compile(
     "\U000e0000-\U000e007f]"
 )
 
+# Marks between words of spaced scripts: not inside a number, a hyphen only between two letters. Between Han a comma
+# can turn the sense (不，要), so it stays.
+_PARTING_RE = re.compile(r"[,;:!?](?=\s)|\.(?=\s)|(?<=[^\W\d_])-(?=[^\W\d_])")
+_UNSPACED_RE = re.compile(rf"(?<={_CJK_RE.pattern}) | (?={_CJK_RE.pattern})")
 _LEAD_RE = re.compile(r"(?:#{1,6}\s+|>\s*|[-*+•]\s+(?:\[[ xX]\]\s+)?)+")
 _SENTENCE_RE = re.compile(r"[。！？](?:[”」』）])?|[.!?][\"')\]”’]?(?=\s)")
 _ABBREVIATION_RE = re.compile(
@@ -52,12 +56,14 @@ def fold(text: str) -> str:
 def fingerprint_text(text: str) -> str:
     """Return the canonical form of "the same content" for keyed fingerprints; always encodable as UTF-8.
 
-    Folded, zero-width characters removed, white space collapsed, trailing punctuation dropped unless
-    nothing else would be left.
+    Folded, zero-width characters removed, white space collapsed, punctuation that only parts words or ends what
+    is said dropped unless nothing else would be left; blanks beside unspaced scripts go too. `C++` and `1.5` keep
+    theirs.
     """
     bare = fold(_INVISIBLE_RE.sub("", clean_input(text)))
     spaced = " ".join(_INVISIBLE_RE.sub("", bare).split())
-    return _TRAILING_RE.sub("", spaced) or spaced
+    parted = " ".join(_PARTING_RE.sub(" ", spaced).split())
+    return _TRAILING_RE.sub("", _UNSPACED_RE.sub("", parted)) or spaced
 
 
 def clean_input(text: str) -> str:

@@ -26,6 +26,8 @@ from engine.store.schema import CONTENT, JOURNALLED
 FORMAT = "memdeck-store"
 CONTROL = ("meta", "operations", "undone", "undone_left", "counters", "past_journal", "erased")
 TABLES = (*CONTROL, *CONTENT, *(t.name for t in JOURNALLED))
+REQUIRED = frozenset({"meta", "operations", "counters", "memories", "texts", "versions", "states"})
+"""Without these there is no store; a table that an earlier export did not know yet stays as a new store has it."""
 Progress = Callable[[int, int], None]
 
 
@@ -154,8 +156,11 @@ def _fill(conn: sqlite3.Connection, tables: Mapping[str, Any]) -> None:
     for name, _ in triggers:
         conn.execute(f"DROP TRIGGER {name}")
     for table in TABLES:
-        conn.execute(f"DELETE FROM {table}")
-        part = tables[table]
+        if table in tables:
+            conn.execute(f"DELETE FROM {table}")
+        part = tables[table] if table in REQUIRED else tables.get(table)
+        if part is None:
+            continue
         known = {r[1] for r in conn.execute(f"PRAGMA table_info({table})")}
         columns = [str(c) for c in part["columns"]]
         if not known.issuperset(columns):

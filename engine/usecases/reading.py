@@ -208,7 +208,6 @@ def _signature(query: RecallQuery, by: Caller) -> str:
             query.scene,
             query.scene_sub,
             by.workspace,
-            by.session,
         ],
         ensure_ascii=False,
     )

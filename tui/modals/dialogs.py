@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual import on
@@ -66,10 +66,22 @@ class ConfirmDialog(Dialog[bool]):
 
 
 class PromptDialog(Dialog[str]):
-    """A question for one line of text; enter gives it, possibly empty, and untouched as it was."""
+    """A question for one line of text; enter gives it, possibly empty, and untouched as it was.
 
-    def __init__(self, title: str, value: str = "", *, hint: str = "", placeholder: str = "") -> None:
+    `check` returns what is wrong with a text, or nothing; with a wrong one the question stays open.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        value: str = "",
+        *,
+        hint: str = "",
+        placeholder: str = "",
+        check: Callable[[str], str] | None = None,
+    ) -> None:
         super().__init__(title)
+        self._check = check
         self._value = value
         self._hint = hint
         self._placeholder = placeholder
@@ -82,7 +94,11 @@ class PromptDialog(Dialog[str]):
 
     @on(Input.Submitted)
     def _given(self, event: Input.Submitted) -> None:
-        self.dismiss(self._value if event.value == editable_line(self._value) else event.value.strip())
+        text = self._value if event.value == editable_line(self._value) else event.value.strip()
+        if self._check and (wrong := self._check(text)):
+            self.notify(visible(wrong), severity="error", markup=False)
+            return
+        self.dismiss(text)
 
 
 class TypedConfirmDialog(Dialog[bool]):
@@ -108,6 +124,7 @@ class TypedConfirmDialog(Dialog[bool]):
         elif not event.value.strip():
             self.dismiss(False)
         else:
+            event.input.clear()
             self.notify(t("app.dialog.not_the_words"), severity="warning", markup=False)
 
 

@@ -18,6 +18,7 @@ from engine.model.memory import Memory
 from engine.model.records import ReviewItem
 from tui.dates import parse_moment
 from tui.deck import OWNER, DeckScreen
+from tui.errors import explain
 from tui.i18n import t
 from tui.modals.dialogs import ChooseDialog, ConfirmDialog, PromptDialog
 from tui.review_card import CONFLICTS, review_card
@@ -281,22 +282,25 @@ class ReviewScreen(DeckScreen):
         self.read("split", lambda: self.deck.engine.get(OWNER, ref), lambda memory: self._split(item, memory))
 
     def _split(self, item: ReviewItem, memory: Memory) -> None:
+        engine = self.deck.engine
+
+        def wrong(text: str) -> str:
+            try:
+                parse_moment(text or "now", engine.now_ms())
+            except MemdeckError as error:
+                return explain(error)
+            return ""
+
         def run(text: str | None) -> None:
             if not text:
                 return
-            engine = self.deck.engine
-
-            try:
-                changes = {"valid_from": parse_moment(text, engine.now_ms())}
-            except MemdeckError as error:
-                self.deck.fail(error)
-                return
+            changes = {"valid_from": parse_moment(text, engine.now_ms())}
             if moment(changes["valid_from"]) == moment(memory.valid_from):
                 self._decide(Verb.ACCEPT, [item.id])
                 return
             self.write(lambda: engine.edit(OWNER, memory.ref, changes), lambda _: self._decide(Verb.ACCEPT, [item.id]))
 
-        self.app.push_screen(PromptDialog(t("review.since_when"), moment(memory.valid_from)), run)
+        self.app.push_screen(PromptDialog(t("review.since_when"), moment(memory.valid_from), check=wrong), run)
 
     def do_review_way_merge(self) -> None:
         """Write one text that is right."""

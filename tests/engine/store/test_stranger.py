@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -147,3 +148,31 @@ def test_an_erasure_takes_the_names_that_came_with_the_memory(engine: Engine) ->
     engine.close()
     held = bytes_of(engine)
     assert b"zanzibarite" not in held and b"quillwort" not in held and b"shared" in held
+
+
+def test_a_cursor_goes_on_in_another_session(engine: Engine) -> None:
+    for number in range(3):
+        engine.remember(ME, Draft(f"locker {number} stands in the harbour office"))
+    first = engine.recall(Caller(Origin.AGENT, "a", session="one"), RecallQuery("harbour", limit=2))
+    rest = engine.recall(
+        Caller(Origin.AGENT, "a", session="two"), RecallQuery("harbour", limit=2, cursor=first.next_cursor)
+    )
+    assert {h.memory.id for h in (*first.hits, *rest.hits)} == {1, 2, 3} and rest.next_cursor is None
+
+
+def test_an_export_from_before_a_table_existed_comes_in_whole(engine: Engine, tmp_path: Path) -> None:
+    engine.remember(ME, Draft("the ferry leaves at seven", tags=("harbour",)))
+    out = tmp_path / "all.json"
+    engine.export(out)
+    document = json.loads(out.read_text("utf-8"))
+    for later in ("events", "preferences", "entities"):
+        document["tables"].pop(later, None)
+    out.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
+    with open_engine(tmp_path / "other") as other:
+        other.run_import(ME, out)
+        assert other.get(ME, "mem-1").tags == ("harbour",)
+        assert not [f for f in other.doctor() if f.level == "error"]
+    document["tables"].pop("versions")
+    out.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
+    with pytest.raises(MemdeckError, match="does not fit together"):
+        engine.run_import(ME, out)
