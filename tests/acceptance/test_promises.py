@@ -172,6 +172,7 @@ def test_with_debugging_on_every_line_of_stdout_is_protocol(tmp_path: Path) -> N
         timeout=30,
     )
     assert done.returncode == 0, done.stderr
+    assert '"scanned"' in done.stderr, "debugging said nothing, so nothing was proven"
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
     assert sorted(str(answer["id"]) for answer in answers) == ["1", "2", "3", "4", "None"]
