@@ -17,9 +17,9 @@ from engine.store.review import close_items_of
 from engine.store.rows import dump
 from engine.store.tags import set_links, tags_of
 from engine.store.transaction import Tx
+from engine.usecases.beginning import topics_of
 from engine.usecases.desk import Desk, check_revision, current, reload, require_whole, resolve
 from engine.usecases.drafts import gate, prepare
-from engine.usecases.remembering import topics_of
 from engine.usecases.tag_links import tag_memory
 
 _WORDS: dict[str, type[StrEnum]] = {"type": Type, "kind": Kind, "scope": Scope, "status": Status}

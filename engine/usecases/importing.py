@@ -26,10 +26,11 @@ from engine.store.snapshots import make_snapshot
 from engine.store.transaction import Tx
 from engine.transfer.plan import ImportPlan, ParsedMemory, Planned, Problem
 from engine.transfer.whole import build_database
+from engine.usecases.beginning import begin, quarantine, state_facts
 from engine.usecases.changing import require_owner
 from engine.usecases.desk import Desk, reload
 from engine.usecases.drafts import Prepared, gate, prepare
-from engine.usecases.remembering import begin, close_validity, quarantine, state_facts
+from engine.usecases.replacing import close_validity
 from engine.usecases.tag_links import tag_memory
 
 BATCH = 400

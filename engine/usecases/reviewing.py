@@ -19,11 +19,12 @@ from engine.store.snapshots import make_snapshot
 from engine.store.tag_merge import carry_out
 from engine.store.transaction import Tx
 from engine.store.turns import queue_job
+from engine.usecases.beginning import attach_topics
 from engine.usecases.changing import merge_rows, require_owner
 from engine.usecases.desk import Desk
 from engine.usecases.drafts import gate, prepare
 from engine.usecases.forgetting import bury, remove_rows
-from engine.usecases.remembering import attach_topics, close_validity
+from engine.usecases.replacing import close_validity
 from engine.usecases.tag_merging import merge_work
 from engine.usecases.tagging import read_level, relate_rows
 

@@ -19,9 +19,9 @@ from engine.store.memories import fingerprint, new_version, set_state
 from engine.store.review import open_item
 from engine.store.rows import load_memories
 from engine.store.transaction import Tx
+from engine.usecases.beginning import WAITS, note_blocked, refuse_forgotten
 from engine.usecases.desk import Desk, reload
 from engine.usecases.drafts import gate
-from engine.usecases.remembering import WAITS, note_blocked, refuse_forgotten
 from engine.usecases.turn_analysis import apply_analysis
 from engine.usecases.turn_text import clean_text, without_secrets
 from engine.usecases.turns import AGENT, LOCAL, begin_turn

@@ -21,8 +21,8 @@ from engine.model.enums import Kind, Origin, State
 from engine.model.errors import MemdeckError
 from engine.model.memory import Caller, Draft, RecallQuery
 from engine.rules.admission import Checks
+from engine.usecases.beginning import begin
 from engine.usecases.drafts import prepare
-from engine.usecases.remembering import begin
 
 AGENT = Caller(Origin.AGENT, actor="benchmark")
 IMPORTER = Caller(Origin.IMPORT, actor="benchmark")
