@@ -91,13 +91,17 @@ class Store:
             self.read_only = True
 
     def _is_in_order(self) -> bool:
-        """Tell whether the store is there, of the newest schema, and can be written when the first write comes."""
+        """Tell whether the store is there, of the newest schema, and can be written when the first write comes.
+
+        Anything else, a store that another first start is making at this moment included, is looked at under the lock.
+        """
         if not (os.access(self.path, os.W_OK) and os.access(self.directory, os.W_OK | os.X_OK)):
             return False
         try:
             with closing(self._connect_reader()) as conn:
+                conn.execute("BEGIN")
                 return _is_store(conn, self.path) and schema_of(conn) == LATEST
-        except sqlite3.Error:
+        except (sqlite3.Error, MemdeckError):
             return False
 
     def _prepare_for_reading(self) -> None:
