@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
-
+from engine.model.clock import LOCAL
 from engine.model.errors import MemdeckError, invalid
 from engine.rules.bitemporal import parse_when
 
 _FORM = "a date or time: 2026-05-01, 2026-05-01T14:00, 2026-05, yesterday"
-
-
-class SystemZone(tzinfo):
-    """The machine's own time zone with its summer times, as the C library knows it."""
-
-    def utcoffset(self, dt: datetime | None) -> timedelta | None:
-        """Return what the zone was ahead of UTC at a local time."""
-        return None if dt is None else dt.replace(tzinfo=None).astimezone().utcoffset()
-
-    def dst(self, dt: datetime | None) -> None:
-        """Say nothing: the offset has it already."""
-
-    def tzname(self, dt: datetime | None) -> str:
-        """Return a name for messages."""
-        return "local"
-
-    def fromutc(self, dt: datetime) -> datetime:
-        """Return the local time of a moment whose fields are UTC."""
-        return dt.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
-
-
-LOCAL = SystemZone()
 
 
 def start_of(name: str, text: str, now_ms: int) -> int | None:

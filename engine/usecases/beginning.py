@@ -136,17 +136,8 @@ def quarantine(
         None,
     )
     if same is not None and same.state is State.QUARANTINED:
-        note_sighting(tx, by, prepared, same)
         tx.describe(f"mem-{same.id} seen again while it waits")
-        return WriteResult(
-            f"mem-{same.id}@{same.revision}",
-            same.id,
-            same.revision,
-            "pending",
-            tx.op,
-            (f"it waits already: {WAITS}",),
-            seen_again=True,
-        )
+        return waits_already(tx, by, prepared, same)
     memory_id, _, said = begin(tx, prepared, State.QUARANTINED, cause)
     seen = {"cause": cause, "check": prepared.verdict.kind, "said_by": prepared.standing.source, **(evidence or {})}
     asked: dict[str, object] = {"topics": list(prepared.draft.topics)}
@@ -183,3 +174,12 @@ def note_sighting(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> None:
             "source": prepared.standing.source, "authority": int(prepared.standing.authority),
         },
     )  # fmt: skip
+
+
+def waits_already(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> WriteResult:
+    """Answer what was said again while it waits for the owner: one more sighting, no second memory."""
+    note_sighting(tx, by, prepared, same)
+    notes = (f"it waits already: {WAITS}",)
+    return WriteResult(
+        f"mem-{same.id}@{same.revision}", same.id, same.revision, "pending", tx.op, notes, seen_again=True
+    )

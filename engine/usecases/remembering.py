@@ -21,7 +21,6 @@ from engine.store.memories import (
 from engine.store.rows import dump
 from engine.store.transaction import Tx
 from engine.usecases.beginning import (
-    WAITS,
     attach_topics,
     begin,
     counted,
@@ -31,6 +30,7 @@ from engine.usecases.beginning import (
     refuse_forgotten,
     state_facts,
     text_or_none,
+    waits_already,
 )
 from engine.usecases.desk import Desk, check_revision, current, reload, resolve
 from engine.usecases.drafts import Prepared, gate, is_deduplicated, prepare
@@ -159,16 +159,7 @@ def _insert(desk: Desk, tx: Tx, by: Caller, prepared: Prepared) -> WriteResult:
 def _seen_again(tx: Tx, by: Caller, prepared: Prepared, same: Found) -> WriteResult:
     notes = ["seen again: no second memory was made"]
     if same.state is State.QUARANTINED:
-        note_sighting(tx, by, prepared, same)
-        return WriteResult(
-            f"mem-{same.id}@{same.revision}",
-            same.id,
-            same.revision,
-            "pending",
-            tx.op,
-            (f"it waits already: {WAITS}",),
-            seen_again=True,
-        )
+        return waits_already(tx, by, prepared, same)
     note_sighting(tx, by, prepared, same)
     revision = same.revision
     changes: dict[str, object] = {}
